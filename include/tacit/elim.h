@@ -341,9 +341,41 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
  * for its grant. Cost: O(K). */
 struct tacit_elim_message tacit_elim_agent_draw(const struct tacit_elim_agent *agent);
 
+/* The arm that somebody plays who waits and follows its rewards as they are: the best of these K
+ * sums of arms that were pulled alike, ties at random. Where entropy fails it is the first of them.
+ * Requires: an arm is in. Cost: O(K). Source: READINGS P1.11. */
+uint32_t tacit_elim_best_own(const union tacit_sum *sums, const uint64_t *arms, uint32_t arm_count,
+                             const struct tacit_entropy *entropy);
+
 /* Shows an agent's state without changing it. Cost: O(K). */
 void tacit_elim_agent_view(const struct tacit_elim_agent *agent,
                            struct tacit_elim_agent_view *view);
+
+/* ---- What a judge shows, alone or in a hub or a peer ----------------------------------------- */
+
+#define TACIT_ELIM_JUDGE_VIEW_MEMBERS                                                              \
+    uint32_t round_count; /* epochs whose reports were collected */                                \
+    bool decided;         /* no epoch follows */                                                   \
+    bool is_exact;        /* exact bounds: tacit_elim_.._interval is there */                      \
+    uint32_t leader;      /* with them; TACIT_NO_ARM: none yet */                                  \
+    uint32_t active_count;                                                                         \
+    const uint64_t *arms;       /* active set */                                                   \
+    double radius;              /* C(r) of the last test; 0 before */                              \
+    const double *means;        /* K aggregated means of the last round */                         \
+    const uint32_t *eliminated; /* K: the epoch of elimination; 0: still active */
+
+struct tacit_elim_judge_view {
+    TACIT_ELIM_JUDGE_VIEW_MEMBERS
+};
+
+/* Both names of it in a view. */
+#define TACIT_ELIM_JUDGE_VIEW                                                                      \
+    union {                                                                                        \
+        struct tacit_elim_judge_view judge;                                                        \
+        struct {                                                                                   \
+            TACIT_ELIM_JUDGE_VIEW_MEMBERS                                                          \
+        };                                                                                         \
+    };
 
 /* ---- Peer ------------------------------------------------------------------------------------ */
 
@@ -371,27 +403,31 @@ struct tacit_elim_network {
     bool reports_at_once;   /* GATHER: as in tacit_elim_peer_config */
 };
 
+TACIT_NO_GAPS
 struct tacit_elim_peer_config {
     struct tacit_elim_agent_config agent;
-    enum tacit_elim_collection collection;
-    const uint32_t *neighbours; /* ascending; copied */
-    uint32_t neighbour_count;
-    const uint64_t
-        *members;    /* whose reports make a collection complete; NULL: all agents'. Copied */
-    uint32_t parent; /* GATHER: the neighbour next on the way to the sink; itself at the sink */
     struct tacit_elim_schedule schedule; /* SPREAD: of the judge that each peer is */
-    uint32_t rows_max;                   /* rows in one DATA, asked for and sent; 0: no limit */
+    const uint32_t *neighbours;          /* ascending; copied */
+    /* Whose reports make a collection complete; copied. NULL: all agents', and of a relay (GATHER,
+     * no sink) nobody's. */
+    const uint64_t *members;
+    enum tacit_elim_collection collection;
+    uint32_t neighbour_count;
+    uint32_t parent;   /* GATHER: the neighbour next on the way to the sink; itself at the sink */
+    uint32_t rows_max; /* rows in one DATA, asked for and sent; 0: no limit */
     uint64_t slot_us;  /* what comes in is passed on so much later, together; 0: at once */
-    bool has_clock;    /* SPREAD: a synchronisation clock tells everybody when a round is over */
-    uint64_t round_us; /* with it: so long after the own report, and not before it is complete */
+    uint64_t round_us; /* with a clock: so long after the own report, and not before all is there */
     uint64_t
         gather_timeout_us; /* GATHER: a sink that waited so long reports what it has; 0: never */
+    uint64_t confirm_us;   /* with signed rows: so long it waits for the confirmations */
+    bool has_clock;  /* SPREAD: a synchronisation clock tells everybody when a round is over */
     bool signs_rows; /* SPREAD, with grants: rows are signed by their agents, members compare what
                       * they hold, and a last round confirms it */
     bool reports_at_once; /* GATHER: a sink reports in the slot in which the last row comes, not in
                            * the next one: t_delay is one less (READINGS P1.15) */
-    uint64_t confirm_us;  /* with signed rows: so long it waits for the confirmations */
+    bool spare[5];
 };
+TACIT_NO_GAPS_END
 
 struct tacit_elim_peer; /* opaque, relocatable */
 
@@ -414,17 +450,8 @@ struct tacit_elim_peer_view {
     bool confirms;             /* collects confirmations; known and missing_count are of them */
     bool confirmed; /* the answer may be said: all members hold the same, or the time for it is over
                      * (then missing_count > 0); without signed rows: always */
-    /* SPREAD, as in the view of a hub: */
-    uint32_t round_count;
-    bool decided; /* no epoch follows */
-    const uint64_t *arms;
-    uint32_t active_count;
-    double radius;
-    bool is_beyond_policy; /* an epoch follows that epoch_max does not allow */
-    bool is_exact;         /* exact bounds: tacit_elim_peer_interval is there */
-    uint32_t leader;       /* with them; TACIT_NO_ARM: none yet */
-    const double *means;
-    const uint32_t *eliminated;
+    bool is_beyond_policy; /* SPREAD: an epoch follows that epoch_max does not allow */
+    TACIT_ELIM_JUDGE_VIEW  /* SPREAD; else zeros, and no leader */
 };
 
 /* Bytes of a state: O(K + degree + A/64). Errors: 0 if the configuration is not valid. */
@@ -499,15 +526,6 @@ struct tacit_bounds_interval tacit_elim_peer_interval(const struct tacit_elim_pe
  * a simulator in which nothing fails. */
 struct tacit_elim_judge; /* opaque, relocatable */
 
-struct tacit_elim_judge_view {
-    uint32_t round_count;
-    bool decided; /* no epoch follows */
-    const uint64_t *arms;
-    uint32_t active_count;
-    const double *means;        /* K, of the last round */
-    const uint32_t *eliminated; /* K: the epoch of elimination; 0: still active */
-};
-
 /* Bytes of a state: O(K), with exact bounds O(K rungs). Errors: 0 if the schedule is not valid. */
 size_t tacit_elim_judge_size(const struct tacit_elim_schedule *schedule);
 
@@ -559,22 +577,15 @@ struct tacit_elim_hub; /* opaque, relocatable */
 
 struct tacit_elim_hub_view {
     TACIT_ROUND_HUB_VIEW(epoch)
-    const uint64_t *arms; /* active set */
-    uint32_t active_count;
-    uint32_t round_count;       /* epochs whose reports were collected, .. */
-    uint32_t void_count;        /* .. of which so many were void, of two aggregators */
-    const uint64_t *uploaders;  /* A: who is asked to report in the present epoch */
-    uint64_t pulls;             /* S(r) of the present epoch */
-    uint64_t new_pulls;         /* two aggregators: those of it alone */
-    double radius;              /* C(r) of the last test; 0 before */
-    bool is_exact;              /* exact bounds: tacit_elim_hub_interval is there */
-    uint32_t leader;            /* with them; TACIT_NO_ARM: none yet */
-    const double *means;        /* K aggregated means of the last round */
-    const uint32_t *eliminated; /* K: the epoch in which the arm was eliminated; 0: still active */
-    uint32_t quorum;            /* as it stands: at most those that can report */
-    uint32_t quorum_wanted;     /* as it was said last; 0: all */
-    uint64_t round_timeout_us;  /* as it stands; 0: no deadline */
-    uint64_t horizon;           /* T, as it was extended */
+    TACIT_ELIM_JUDGE_VIEW
+    uint32_t void_count;       /* rounds that were void, of two aggregators */
+    const uint64_t *uploaders; /* A: who is asked to report in the present epoch */
+    uint64_t pulls;            /* S(r) of the present epoch */
+    uint64_t new_pulls;        /* two aggregators: those of it alone */
+    uint32_t quorum;           /* as it stands: at most those that can report */
+    uint32_t quorum_wanted;    /* as it was said last; 0: all */
+    uint64_t round_timeout_us; /* as it stands; 0: no deadline */
+    uint64_t horizon;          /* T, as it was extended */
     /* Of a hub that takes changes; else NULL, 0: */
     const struct tacit_elim_change *changes;
     uint32_t change_count;

@@ -300,7 +300,7 @@ TEST(peer_of_elimination_belongs_to_its_configuration)
 {
     uint32_t const neighbours[] = {0, 2};
     uint32_t const others[] = {0, 3};
-    uint64_t const members[] = {0x1f};
+    uint64_t const members[] = {0xf};
     struct tacit_elim_peer_config const config = {.agent = elim_agent_config(),
                                                   .collection = TACIT_ELIM_SPREAD,
                                                   .neighbours = neighbours,

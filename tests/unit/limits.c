@@ -177,7 +177,7 @@ TEST(states_of_elimination_grow_by_their_columns)
     assert_int_equal(GROWTH(peer, tacit_elim_peer_size, agent.arm_count, 64, 65), 7 + 2 + 1 + 2);
     assert_int_equal(GROWTH(peer, tacit_elim_peer_size, agent.agent_count, 64, 65), 5);
     peer.agent.agent_count = peer.agent.arm_count = 10;
-    assert_int_equal(GROWTH(peer, tacit_elim_peer_table_size, agent.arm_count, 10, 11), 2 * 10 + 1);
+    assert_int_equal(GROWTH(peer, tacit_elim_peer_table_size, agent.arm_count, 10, 11), 2 * 10);
     assert_int_equal(GROWTH(peer, tacit_elim_peer_table_size, agent.agent_count, 10, 11), 2 * 10);
     assert_int_equal(GROWTH(peer, tacit_elim_peer_table_size, agent.agent_count, 64, 65),
                      2 * 10 + 1);

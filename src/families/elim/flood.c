@@ -144,29 +144,6 @@ static union tacit_sum *own_of(const struct elim_flood *flood, uint32_t agent)
     return flood->own + (size_t)agent * flood->arm_count;
 }
 
-/* READINGS P1.11 with the exact rewards: the best, ties at random (peer.c, choose_exploit_arm). */
-static uint32_t best_own(struct elim_flood *flood, uint32_t agent, const struct round *round)
-{
-    struct tacit_entropy const entropy = tacit_rng_entropy(&flood->noise[agent]);
-    union tacit_sum const *const own = own_of(flood, agent);
-    uint32_t best = 0;
-    uint64_t ties = 0;
-    double most = -INFINITY;
-    for (uint32_t i = 0; i < round->plan_count; i++) {
-        uint32_t const arm = flood->plan[i].arm;
-        uint64_t chosen = 0;
-        if (own[arm].real < most)
-            continue;
-        ties = own[arm].real > most ? 1 : ties + 1;
-        most = own[arm].real;
-        if (ties > 1 && tacit_entropy_below(&entropy, ties, &chosen) != TACIT_OK)
-            continue;
-        if (chosen == 0)
-            best = arm;
-    }
-    return best;
-}
-
 /* With the noised history, the lowest on ties; or the leader (agent.c, arm_to_exploit). */
 static uint32_t best_noised(const struct elim_flood *flood, uint32_t agent,
                             const struct round *round)
@@ -188,9 +165,8 @@ static enum tacit_status explore(struct elim_flood *flood, uint32_t agent,
     struct tacit_mechanism const *const mechanism = &flood->experiment->mechanism;
     struct tacit_entropy const entropy = tacit_rng_entropy(&flood->noise[agent]);
     union tacit_sum *const noised = noised_of(flood, agent);
-    enum tacit_status status = TACIT_OK;
     /* Rewards and noise have streams of their own: the order between them does not matter. */
-    for (uint32_t i = 0; i < round->plan_count && status == TACIT_OK; i++) {
+    for (uint32_t i = 0; i < round->plan_count; i++) {
         uint32_t const arm = flood->plan[i].arm;
         union tacit_sum exact = {0};
         union tacit_sum drawn;
@@ -199,14 +175,14 @@ static enum tacit_status explore(struct elim_flood *flood, uint32_t agent,
             return TACIT_INTERRUPTED;
         if (flood->own != NULL)
             tacit_sum_add(&mechanism->scale, &own_of(flood, agent)[arm], exact);
-        status = tacit_mechanism_release(mechanism, exact, &entropy, &drawn);
-        if (status == TACIT_OK)
-            tacit_sum_add(&mechanism->scale, &noised[arm], drawn);
+        TACIT_TRY(tacit_mechanism_release(mechanism, exact, &entropy, &drawn));
+        tacit_sum_add(&mechanism->scale, &noised[arm], drawn);
     }
-    return status;
+    return TACIT_OK;
 }
 
-/* l. 9: its history joins the aggregates, in the order of the agents (collect.c, average, add_up).
+/* l. 9: its history joins the aggregates, in the order of the agents (collect.c,
+ * elim_peer_aggregate).
  */
 static void aggregate(struct elim_flood *flood, uint32_t agent, const struct round *round)
 {
@@ -288,13 +264,16 @@ static enum tacit_status play_to_the_end(struct elim_flood *flood,
     return draw_the_end(flood, count, part);
 }
 
-/* Its best arm, which it plays for so many slots, joins `waiting`; wait_all adds what that loses.
- */
+/* READINGS P1.11: its best arm, which it plays for so many slots, joins `waiting`; wait_all adds
+ * what that loses. */
 static void wait_one(struct elim_flood *flood, uint32_t agent, const struct round *round,
                      uint64_t slots)
 {
-    uint32_t const best =
-        is_real(flood) ? best_own(flood, agent, round) : best_noised(flood, agent, round);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&flood->noise[agent]);
+    uint32_t const best = is_real(flood)
+                              ? tacit_elim_best_own(own_of(flood, agent), round->order.arms,
+                                                    flood->arm_count, &entropy)
+                              : best_noised(flood, agent, round);
     flood->waiting[best]++;
     tacit_env_pass(&flood->instance->env, agent, best, slots);
 }
@@ -325,9 +304,7 @@ static enum tacit_status explore_all(struct elim_flood *flood, const struct roun
         uint32_t const agent = member_of(part, i);
         if (i % AGENTS_BETWEEN_STOP_CHECKS == 0 && atomic_load(flood->stop))
             return TACIT_INTERRUPTED;
-        enum tacit_status const status = explore(flood, agent, round);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(explore(flood, agent, round));
         if (!is_one_sum)
             aggregate(flood, agent, round);
         if (!is_star(flood->experiment)) /* there nobody waits */
@@ -454,18 +431,14 @@ static enum tacit_status play_component(struct elim_flood *flood, uint32_t compo
         round.each = round.order.pulls - pulls;
         uint32_t const active = tacit_bits_count(round.order.arms, flood->arm_count);
         add_order(flood, &round.order);
-        if (round.order.last || round.each * active > horizon - now) {
+        if (round.order.last || round.each * active > horizon - now)
             return play_to_the_end(flood, &round.order, now, &part);
-        }
         round.plan_count = fill_plan(flood, &round.order, round.each * active);
         record(flood, now, round.plan_count, &part);
         now += round.each * active;
         uint64_t const wait = horizon - now < delay ? horizon - now : delay;
-        enum tacit_status status = explore_all(flood, &round, wait, &part);
-        if (status == TACIT_OK)
-            status = count_messages(flood, &round, wait, &part);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(explore_all(flood, &round, wait, &part));
+        TACIT_TRY(count_messages(flood, &round, wait, &part));
         wait_all(flood, now, wait);
         now += wait;
         if (wait < delay)
@@ -559,7 +532,6 @@ static enum tacit_status set_up(struct elim_flood *flood, uint32_t index, double
     uint64_t const seed = flood->experiment->common.seed;
     size_t const sums = row_count(flood->experiment) * flood->arm_count;
     struct tacit_elim_schedule const schedule = elim_sim_schedule(flood->experiment, gap);
-    enum tacit_status status = TACIT_OK;
     tacit_sim_aggregators_begin(&flood->aggregators, seed, index);
     flood->sent = (struct tacit_sim_totals){0};
     flood->is_counted = true;
@@ -572,9 +544,9 @@ static enum tacit_status set_up(struct elim_flood *flood, uint32_t index, double
         flood->rewards[agent] = tacit_rng_stream(seed, index, agent, TACIT_PURPOSE_REWARD);
         flood->noise[agent] = tacit_rng_stream(seed, index, agent, TACIT_PURPOSE_NOISE);
     }
-    for (uint32_t i = 0; i < flood->component_count && status == TACIT_OK; i++)
-        status = tacit_elim_judge_init(judge_of(flood, i), &schedule);
-    return status;
+    for (uint32_t i = 0; i < flood->component_count; i++)
+        TACIT_TRY(tacit_elim_judge_init(judge_of(flood, i), &schedule));
+    return TACIT_OK;
 }
 
 enum tacit_status elim_flood_play(struct elim_flood *flood, uint32_t index,
@@ -583,10 +555,10 @@ enum tacit_status elim_flood_play(struct elim_flood *flood, uint32_t index,
 {
     flood->instance = instance;
     flood->stop = stop;
-    enum tacit_status status = set_up(flood, index, gap);
-    for (uint32_t i = 0; i < flood->component_count && status == TACIT_OK; i++)
-        status = play_component(flood, i);
-    return status;
+    TACIT_TRY(set_up(flood, index, gap));
+    for (uint32_t i = 0; i < flood->component_count; i++)
+        TACIT_TRY(play_component(flood, i));
+    return TACIT_OK;
 }
 
 struct tacit_sim_totals elim_flood_totals(const struct elim_flood *flood)

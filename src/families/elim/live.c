@@ -15,8 +15,6 @@
 #define PROGRESS_US 4000000u /* a peer that waits, to the coordinator */
 #define TROUBLE_BYTES 512u
 
-typedef struct tacit_event elim_event;
-
 /* ---- The core -------------------------------------------------------------------------------- */
 
 static struct elim_site *own_of(const struct live_site *site)
@@ -229,10 +227,8 @@ static void make_room(struct live_site *site)
 static enum tacit_status site_configure(struct live_site *site)
 {
     struct elim_site *const own = own_of(site);
-    enum tacit_status const status = live_site_noise(site, &own->trust);
     own->run = site->run;
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(live_site_noise(site, &own->trust));
     make_room(site);
     own->answers_us = TACIT_NEVER;
     own->agent = agent_config(site);
@@ -336,7 +332,7 @@ static void note_new_intervals(struct live_site *site)
         note_intervals(site);
 }
 
-/* A peer that was restored before its first release asks around again before it plays (step_core).
+/* A peer that was restored before its first release asks around again before it plays (time_out).
  */
 static void site_begin(struct live_site *site, bool is_restored)
 {
@@ -348,25 +344,11 @@ static void site_begin(struct live_site *site, bool is_restored)
 
 /* ---- Saying ---------------------------------------------------------------------------------- */
 
-/* A report over a star is held against the row that the ledger has since it was drawn. */
-static void send(struct live_site *site, const struct tacit_elim_message *message,
-                 struct live_site_update *update)
-{
-    struct tacit_elim_agent_view view;
-    elim_site_view(site, &view);
-    struct live_site_release const release = {.number = view.release_number,
-                                              .epsilon_nano = own_of(site)->trust.cost_nano};
-    if (message->kind == TACIT_ELIM_REPORT && is_star(site))
-        live_site_reveal(site, message, &release, update);
-    else
-        live_site_send(site, message);
-}
-
 /* The coordinator of peers that judge for themselves is told where they are, for its status. Those
  * who wait say so again, so that who is silent is seen there; those who are through name
  * themselves.
  */
-static void send_progress(struct live_site *site, struct live_site_update *update)
+static void send_progress(struct live_site *site)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     struct tacit_elim_agent_view view;
@@ -381,7 +363,7 @@ static void send_progress(struct live_site *site, struct live_site_update *updat
                                              .epoch = view.epoch,
                                              .origins = is_over ? own_of(site)->itself : NULL};
     own_of(site)->has_sent_end = own_of(site)->has_sent_end || is_over;
-    send(site, &hello, update);
+    live_site_send(site, &hello);
 }
 
 /* When that is due; TACIT_NEVER: it does not wait, or a hub asks it. */
@@ -400,7 +382,7 @@ static uint64_t progress_due_us(const struct live_site *site)
 
 /* The plan waits for the answers to the START that follows. A parent that holds nothing of the
  * present epoch yet would say nothing: it is asked for the epoch before, too. */
-static void ask_around(struct live_site *site, uint64_t now_us, struct live_site_update *update)
+static void ask_around(struct live_site *site, uint64_t now_us)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     TACIT_ASSERT(run->network != TACIT_WIRE_ELIM_STAR);
@@ -413,11 +395,11 @@ static void ask_around(struct live_site *site, uint64_t now_us, struct live_site
                                              .run_id = run->run_id,
                                              .origins = own_of(site)->nobody};
     if (has_parent)
-        send(site, &hello, update);
+        live_site_send(site, &hello);
 }
 
 /* The coordinator hears of a proof when it is new, and whenever it is connected to. */
-static void send_proof(struct live_site *site, struct live_site_update *update)
+static void send_proof(struct live_site *site)
 {
     struct tacit_wire_elim_run const *const run = run_of(site);
     struct tacit_elim_peer_view view;
@@ -429,27 +411,15 @@ static void send_proof(struct live_site *site, struct live_site_update *update)
                                             .run_id = run->run_id,
                                             .epoch = view.proof_epoch,
                                             .proof = view.proof};
-    send(site, &said, update);
+    live_site_send(site, &said);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* The ledger has the release when it is drawn, in the same write as the commitment: as it will
- * leave once it is granted; among peers in rows, alone or among others'. */
-static void record_draw(struct live_site *site, const struct tacit_elim_agent_view *view,
-                        struct live_site_update *update)
-{
-    struct tacit_elim_message const report = elim_site_release(site);
-    TACIT_ASSERT(report.kind == TACIT_ELIM_REPORT);
-    struct live_site_release const release = {.number = view->draw_number,
-                                              .epsilon_nano = own_of(site)->trust.cost_nano};
-    live_site_record(site, &report, &release, update);
-}
-
 static bool sign_row(void *context, uint32_t agent, const uint8_t digest[TACIT_SHA256_BYTES],
                      uint8_t signature[TACIT_SIGNATURE_BYTES])
 {
-    struct live_row_signer const *const signer = own_of(context)->signer;
+    struct live_row_signer const *const signer = own_of(context)->event->signer;
     (void)agent;
     return signer->sign(signer->context, digest, signature);
 }
@@ -458,94 +428,95 @@ static bool check_row(void *context, uint32_t agent, const uint8_t digest[TACIT_
                       const uint8_t signature[TACIT_SIGNATURE_BYTES])
 {
     struct live_site const *const site = context;
-    char const *const *const names = run_of(site)->sites;
-    return own_of(site)->signer->check(own_of(site)->signer->context, names[agent], digest,
-                                       signature);
+    struct live_row_signer const *const signer = own_of(site)->event->signer;
+    return signer->check(signer->context, run_of(site)->sites[agent], digest, signature);
 }
 
-/* Feeds the core, and carries out what it says: first what is recorded, then what is sent, then the
- * plan. A first order, in a state that is new: asks at once whether anybody has seen more of this
- * site than that. If so, the state was lost, and nothing may be released from this one (PRIVACY.md
- * D.9). A hub always answers; neighbours only if they have, so a peer waits before it plays. */
-static enum tacit_status step_core(struct live_site *site, elim_event event,
-                                   const struct live_site_event *from,
-                                   const struct tacit_entropy *entropy,
-                                   struct live_site_update *update)
+/* The outbox is settled by what the hub says to this site alone, also with the grant of a report
+ * that it does not ask for any more. What neighbours say settles nothing. */
+static void limit_answer(const struct live_site *site, struct tacit_elim_message *said)
 {
     struct tacit_elim_agent_view view;
-    struct tacit_elim_update core_update;
-    struct tacit_row_signer const signer = {site, sign_row, check_row};
-    struct live_site_trust *const trust = &own_of(site)->trust;
-    struct tacit_helper_keys const keys = live_site_helper_keys(trust);
-    struct tacit_aggregators const aggregators = live_site_aggregators(trust, &keys, from->term);
-    event.now_us = from->now_us;
-    event.keys = from->keys;
-    event.signer = &signer;
-    event.aggregators = &aggregators;
-    enum tacit_status const status =
-        from->kind == LIVE_SITE_REFUSE && event.kind == TACIT_EVENT_TIMEOUT
-            ? tacit_elim_agent_refuse(site->state, from->as.refused_arm, &event, entropy,
-                                      &core_update)
-            : elim_site_feed(site, &event, entropy, &core_update);
-    uint32_t const happened = core_update.happened;
-    TACIT_IMPLIES((happened & TACIT_DREW) != 0, core_update.persist);
-    bool const is_first_order = (happened & TACIT_WAS_ORDERED) != 0;
-    bool const is_cut_short = event.kind != TACIT_EVENT_REWARD && core_update.plan_count == 0 &&
-                              (happened & TACIT_ELIM_PLAN_OVER) != 0; /* open decisions are void */
-    note_new_intervals(site);
     elim_site_view(site, &view);
-    update->persist = update->persist || core_update.persist;
-    if ((happened & TACIT_DREW) != 0)
-        record_draw(site, &view, update);
-    /* Whoever judges for itself and goes on to the next epoch knows that all had its report. */
-    if ((happened & TACIT_ELIM_WENT_ON) != 0 && judges_for_itself(site)) {
-        live_site_settle(site, view.release_number, update);
-        send_progress(site, update);
-    }
-    if (core_update.send)
-        send(site, &core_update.message, update);
-    if ((happened & TACIT_ELIM_PROVED) != 0)
-        send_proof(site, update);
-    if (is_first_order && !is_star(site))
-        ask_around(site, event.now_us, update);
-    update->drops_open = update->drops_open || (happened & TACIT_BEGAN_TERM) != 0;
-    if ((core_update.plan_count > 0 && !own_of(site)->plan_is_held) || is_cut_short ||
-        (happened & (TACIT_BEGAN_TERM | TACIT_ENDED)) != 0) /* halted: the plan is void */
-        live_site_plan(site, core_update.plan, view.last ? 0 : core_update.plan_count, update);
-    site->deadline_us = core_update.deadline_us;
-    if (is_first_order)
-        (void)step_core(site, (elim_event){.kind = TACIT_EVENT_START}, from, entropy, update);
+    bool const is_of_hub = said->from == TACIT_HUB;
+    said->closed =
+        is_of_hub && (said->closed || (said->kind == TACIT_ELIM_GRANT && !view.is_asked));
+    said->seen = is_of_hub ? said->seen : 0;
+}
+
+/* A step of the core. A hub always answers the question that follows a first order
+ * (live_player_step); neighbours only if they have seen more of this site, so a peer waits before
+ * it plays: START gives its plan once more. */
+static enum tacit_status step_core(struct live_site *site, const struct tacit_event *event,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_player_made *made)
+{
+    struct elim_site *const own = own_of(site);
+    struct tacit_elim_update *const update = &own->update;
+    struct tacit_row_signer const signer = {site, sign_row, check_row};
+    struct tacit_event signed_event = *event;
+    signed_event.signer = &signer;
+    enum tacit_status const status =
+        own->event->kind == LIVE_SITE_REFUSE && event->kind == TACIT_EVENT_TIMEOUT
+            ? tacit_elim_agent_refuse(site->state, own->event->as.refused_arm, &signed_event,
+                                      entropy, update)
+            : elim_site_feed(site, &signed_event, entropy, update);
+    uint32_t const happened = update->happened;
+    TACIT_IMPLIES((happened & TACIT_DREW) != 0, update->persist);
+    own->happened |= happened;
+    note_new_intervals(site);
+    if ((happened & TACIT_WAS_ORDERED) != 0 && !is_star(site))
+        ask_around(site, event->now_us);
+    update->plan_is_void = event->kind != TACIT_EVENT_REWARD && update->plan_count == 0 &&
+                           (happened & TACIT_ELIM_PLAN_OVER) != 0; /* open decisions are void */
+    if (own->plan_is_held && (happened & (TACIT_BEGAN_TERM | TACIT_ENDED)) == 0)
+        update->plan_count = 0;
+    if ((happened & TACIT_DREW) != 0) /* among peers it leaves in rows, alone or among others' */
+        own->drawn = elim_site_release(site);
+    if (own->heard != NULL && event->kind == TACIT_EVENT_RECEIVE)
+        limit_answer(site, own->heard);
+    *made = (struct live_player_made){.update = &update->core,
+                                      .message = &update->message,
+                                      .is_report = update->message.kind == TACIT_ELIM_REPORT &&
+                                                   is_star(site),
+                                      .drawn = &own->drawn};
     return status;
 }
 
-/* A word of the hub's to this site alone says which report it holds last, or, granted, that none is
- * wanted: that row of the outbox is done. It need not be of the present epoch: the one whose report
- * ends a round hears of it with the next order. */
-static void note_answer(struct live_site *site, const struct tacit_elim_message *message,
-                        struct live_site_update *update)
+static struct tacit_round_view play_view(const struct live_site *site)
 {
     struct tacit_elim_agent_view view;
-    struct tacit_round_message said = message->head;
     elim_site_view(site, &view);
-    said.closed = said.closed || (message->kind == TACIT_ELIM_GRANT && !view.is_asked);
-    live_site_on_answer(site, &said, view.release_epoch, view.release_number, update);
+    return view.play;
 }
 
-static enum tacit_status receive(struct live_site *site, const struct live_site_event *event,
-                                 struct tacit_elim_message *message,
-                                 const struct tacit_entropy *entropy,
-                                 struct live_site_update *update)
+static uint32_t arm_to_exploit(const struct live_site *site)
 {
     struct tacit_elim_agent_view view;
     elim_site_view(site, &view);
-    message->term = view.term; /* as its envelope said */
+    return view.exploit_arm;
+}
+
+static const struct live_player player = {offsetof(struct tacit_elim_message, head), step_core,
+                                          play_view, arm_to_exploit};
+
+static enum tacit_status play(struct live_site *site, const struct live_site_event *event,
+                              struct tacit_elim_message *message,
+                              const struct tacit_entropy *entropy, struct live_site_update *update)
+{
+    struct elim_site *const own = own_of(site);
+    own->event = event;
+    own->heard = message;
+    own->happened = 0;
     enum tacit_status const status =
-        step_core(site, (elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message}, event,
-                  entropy, update);
-    if (status == TACIT_REFUSED && message->kind == TACIT_ELIM_ORDER)
-        own_of(site)->is_beyond_policy = true;
-    if ((status == TACIT_OK || status == TACIT_REFUSED) && message->from == TACIT_HUB)
-        note_answer(site, message, update);
+        live_player_step(site, &player, &own->trust, event, message, entropy, update);
+    /* Whoever judges for itself and goes on to the next epoch knows that all had its report. */
+    if ((own->happened & TACIT_ELIM_WENT_ON) != 0 && judges_for_itself(site)) {
+        live_site_settle(site, play_view(site).release_number, update);
+        send_progress(site);
+    }
+    if ((own->happened & TACIT_ELIM_PROVED) != 0)
+        send_proof(site);
     return status;
 }
 
@@ -559,40 +530,41 @@ static enum tacit_status time_out(struct live_site *site, const struct live_site
     enum tacit_status status = TACIT_OK;
     bool const is_core_due = event->now_us >= site->deadline_us;
     if (own->plan_is_held && event->now_us >= own->answers_us) {
+        struct live_site_event start = *event;
+        start.kind = LIVE_SITE_START;
+        start.as.begins_term = false;
         own->plan_is_held = false;
         own->answers_us = TACIT_NEVER;
-        status = step_core(site, (elim_event){.kind = TACIT_EVENT_START}, event, entropy, update);
+        status = play(site, &start, NULL, entropy, update);
     }
     if (is_core_due)
-        status = step_core(site, (elim_event){.kind = TACIT_EVENT_TIMEOUT}, event, entropy, update);
+        status = play(site, event, NULL, entropy, update);
     if (event->now_us >= progress_due_us(site)) {
         own->progress_sent_us = event->now_us;
-        send_progress(site, update);
+        send_progress(site);
     }
     return status;
 }
 
 static enum tacit_status dispatch(struct live_site *site, const struct live_site_event *event,
-                                  void *message, const struct tacit_entropy *entropy,
+                                  struct tacit_elim_message *message,
+                                  const struct tacit_entropy *entropy,
                                   struct live_site_update *update)
 {
-    struct tacit_elim_agent_view view;
-    elim_site_view(site, &view);
-    elim_event const core_event = live_player_event(site, event, &view.play, view.exploit_arm);
-    if (event->kind == LIVE_SITE_RECEIVE)
-        return receive(site, event, message, entropy, update);
+    struct elim_site *const own = own_of(site);
     if (event->kind == LIVE_SITE_TIMEOUT)
         return time_out(site, event, entropy, update);
-    if (event->kind == LIVE_SITE_REFUSE &&
-        own_of(site)->agent.change_max == 0) /* arms are agreed */
+    if (event->kind == LIVE_SITE_REFUSE && own->agent.change_max == 0) /* arms are agreed */
         return TACIT_UNEXPECTED;
-    if (event->kind != LIVE_SITE_CONNECTED)
-        return step_core(site, core_event, event, entropy, update);
-    if (own_of(site)->plan_is_held) /* after a restart this is the first time */
-        ask_around(site, event->now_us, update);
-    enum tacit_status const status = step_core(site, core_event, event, entropy, update);
-    send_progress(site, update);
-    send_proof(site, update);
+    if (event->kind == LIVE_SITE_CONNECTED && own->plan_is_held)
+        ask_around(site, event->now_us); /* after a restart this is the first time */
+    enum tacit_status const status = play(site, event, message, entropy, update);
+    if (event->kind == LIVE_SITE_CONNECTED) {
+        send_progress(site);
+        send_proof(site);
+    }
+    if (status == TACIT_REFUSED && message != NULL && message->kind == TACIT_ELIM_ORDER)
+        own->is_beyond_policy = true;
     return status;
 }
 
@@ -601,9 +573,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     struct elim_site *const own = own_of(site);
-    own->signer = event->signer;
     enum tacit_status const status = dispatch(site, event, message, entropy, update);
-    own->signer = NULL;
     uint64_t const answers_us = own->plan_is_held ? own->answers_us : TACIT_NEVER;
     uint64_t const progress_us = progress_due_us(site);
     site->wake_us = answers_us < progress_us ? answers_us : progress_us;

@@ -33,7 +33,12 @@ struct elim_site {
     uint32_t noted_rounds;              /* after so many they were noted */
     bool plan_is_held;   /* a peer that has released nothing yet, and has not asked around */
     uint64_t answers_us; /* until then */
-    const struct live_row_signer *signer; /* in this step */
+    /* In this step: */
+    const struct live_site_event *event;
+    struct tacit_elim_message *heard; /* NULL: none */
+    uint32_t happened;
+    struct tacit_elim_update update; /* of the core, .. */
+    struct tacit_elim_message drawn; /* .. and what it drew */
 };
 
 /* Would all that a site says in this run fit into the payloads of the bus? */

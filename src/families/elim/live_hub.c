@@ -426,10 +426,7 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
         *objection = objection_to(hub, wanted->change, status);
         return status;
     }
-    update->persist = core_update.persist;
-    if (core_update.send)
-        send_order(hub, &core_update.message, update);
-    update->deadline_us = core_update.deadline_us;
+    carry_out(hub, &core_update, update);
     return TACIT_OK;
 }
 

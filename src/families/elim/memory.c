@@ -239,8 +239,8 @@ static enum tacit_status make_cores(struct elim_run *run)
     run->salts = tacit_sim_new(run, run->node_count, sizeof *run->salts);
     run->counted_pulls =
         tacit_sim_new(run, run->agent_count + (size_t)1, sizeof *run->counted_pulls);
-    enum tacit_status const status = make_table(run);
-    return status == TACIT_OK ? make_nodes(run) : status;
+    TACIT_TRY(make_table(run));
+    return make_nodes(run);
 }
 
 /* Where distances decide (flood), component 0 alone is described, for is_valid: there are no nodes.
@@ -262,11 +262,10 @@ static enum tacit_status make(void *memory, const void *plan)
         return TACIT_MEMORY;
     if (!is_valid(run))
         return TACIT_INVALID;
-    enum tacit_status status = tacit_sim_instance_init(&run->instance, &experiment->common, run);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_sim_instance_init(&run->instance, &experiment->common, run));
     if (!floods)
         return make_cores(run);
+    enum tacit_status status;
     run->flood = elim_flood_new(experiment, run, &status);
     return status;
 }

@@ -216,18 +216,13 @@ enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tac
     bool const is_exact = keys_of(experiment)->is_exact;
     if (keys_of(experiment)->reports_at_once && experiment->network->delay > 0)
         experiment->network->delay--; /* READINGS P1.15: Alg. 4 l. 4, Theorem 4 */
-    enum tacit_status status = protect(experiment, report_count, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(protect(experiment, report_count, error));
     promise(experiment, report_count);
     experiment->server_links = server_links(experiment, report_count);
     fill_plan(experiment, report_count, plan);
     if (config->floor_milli != TACIT_ONE_AGGREGATOR)
-        status = settle_aggregators(experiment, plan, error);
-    if (status != TACIT_OK)
-        return status;
-    status = is_exact ? check_ladder(experiment, error) : check_gap(experiment, error);
-    if (status == TACIT_OK)
-        status = check_horizon(experiment, error);
-    return status == TACIT_OK ? check_sums_fit(experiment, error) : status;
+        TACIT_TRY(settle_aggregators(experiment, plan, error));
+    TACIT_TRY(is_exact ? check_ladder(experiment, error) : check_gap(experiment, error));
+    TACIT_TRY(check_horizon(experiment, error));
+    return check_sums_fit(experiment, error);
 }

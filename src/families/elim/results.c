@@ -10,12 +10,10 @@ struct tacit_elim_judge_view elim_run_verdict(const struct elim_run *run, uint32
         return elim_flood_view(run->flood, agent);
     if (elim_run_has_hub(run)) {
         tacit_elim_hub_view(elim_run_hub(run), &hub);
-        return (struct tacit_elim_judge_view){hub.round_count,  hub.finished, hub.arms,
-                                              hub.active_count, hub.means,    hub.eliminated};
+        return hub.judge;
     }
     tacit_elim_peer_view(tacit_sim_nodes_state(run->nodes, agent), &peer);
-    return (struct tacit_elim_judge_view){peer.round_count,  peer.decided, peer.arms,
-                                          peer.active_count, peer.means,   peer.eliminated};
+    return peer.judge;
 }
 
 /* Is the arm that it estimates best, of those it has left, truly the best one? */

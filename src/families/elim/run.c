@@ -147,7 +147,6 @@ static enum tacit_status set_up(struct elim_run *run, uint32_t index)
 {
     struct elim_sim const *const experiment = run->experiment;
     uint64_t const run_id = (uint64_t)index + 1;
-    enum tacit_status status = TACIT_OK;
     run->round = (struct elim_round){0};
     memset(run->counted_pulls, 0, run->agent_count * sizeof *run->counted_pulls);
     for (uint32_t node = 0; node < run->node_count; node++)
@@ -156,28 +155,25 @@ static enum tacit_status set_up(struct elim_run *run, uint32_t index)
     if (elim_run_has_hub(run)) {
         struct tacit_elim_hub_config const hub = elim_run_hub_config(
             experiment, run_id, run->gap, experiment->network == NULL ? NULL : run->weights);
-        status = tacit_elim_hub_init(elim_run_hub(run), &hub);
+        TACIT_TRY(tacit_elim_hub_init(elim_run_hub(run), &hub));
     }
-    for (uint32_t agent = 0; agent < run->agent_count && status == TACIT_OK; agent++)
-        status = set_up_agent(run, run_id, agent, run->gap);
-    return status;
+    for (uint32_t agent = 0; agent < run->agent_count; agent++)
+        TACIT_TRY(set_up_agent(run, run_id, agent, run->gap));
+    return TACIT_OK;
 }
 
 enum tacit_status elim_run_play(void *player, uint32_t index, struct tacit_sim_row *row,
                                 atomic_bool *stop)
 {
     struct elim_run *const run = player;
-    enum tacit_status status = TACIT_OK;
     draw_instance(run, index);
     tacit_sim_instance_watch(&run->instance, row);
     if (run->flood != NULL) {
-        status = elim_flood_play(run->flood, index, &run->instance, run->gap, stop);
+        TACIT_TRY(elim_flood_play(run->flood, index, &run->instance, run->gap, stop));
     } else {
-        status = set_up(run, index);
-        if (status == TACIT_OK)
-            status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop);
+        TACIT_TRY(set_up(run, index));
+        TACIT_TRY(tacit_sim_nodes_play(run->nodes, index, &run->instance, stop));
     }
-    if (status == TACIT_OK)
-        elim_run_write_results(run, row);
-    return status;
+    elim_run_write_results(run, row);
+    return TACIT_OK;
 }

@@ -1,5 +1,6 @@
 /* What an agent pulls (Li, Song, Alg. 1 l. 6-8 and l. 17): its plans, and the arm that is played
  * outside them. */
+#include <math.h>
 #include <string.h>
 #include "agent_state.h"
 
@@ -140,4 +141,25 @@ uint32_t elim_agent_arm_to_exploit(struct tacit_elim_agent *agent)
         if (is_real ? noised[arm].real > noised[best].real : noised[arm].steps > noised[best].steps)
             best = arm;
     return best;
+}
+
+uint32_t tacit_elim_best_own(const union tacit_sum *sums, const uint64_t *arms, uint32_t arm_count,
+                             const struct tacit_entropy *entropy)
+{
+    uint32_t chosen = tacit_bits_next(arms, arm_count, 0);
+    uint64_t ties = 0;
+    double best = -INFINITY;
+    TACIT_ASSERT(chosen < arm_count);
+    TACIT_BITS_EACH (arm, arms, arm_count) {
+        uint64_t drawn = 0;
+        if (sums[arm].real < best)
+            continue;
+        ties = sums[arm].real > best ? 1 : ties + 1;
+        best = sums[arm].real;
+        if (ties > 1 && tacit_entropy_below(entropy, ties, &drawn) != TACIT_OK)
+            continue;
+        if (drawn == 0)
+            chosen = arm;
+    }
+    return chosen;
 }

@@ -54,12 +54,9 @@ enum tacit_status elim_agent_draw(void *state, const struct tacit_entropy *entro
     /* Only masked words have to be gone if the draw comes to nothing; others are overwritten. */
     *draw = (struct round_draw){.words = (uint64_t *)sums,
                                 .count = agent->config.has_helper ? arms : 0};
-    TACIT_BITS_EACH (arm, arms_of(agent), arms) {
-        enum tacit_status const status = tacit_mechanism_release(
-            &agent->config.mechanism, exact_of(agent)[arm], entropy, &sums[arm]);
-        if (status != TACIT_OK)
-            return status;
-    }
+    TACIT_BITS_EACH (arm, arms_of(agent), arms)
+        TACIT_TRY(tacit_mechanism_release(&agent->config.mechanism, exact_of(agent)[arm], entropy,
+                                          &sums[arm]));
     if (agent->config.has_helper)
         pack_round(agent, draw);
     else if (agent->config.has_grants && !agent->config.numbered_commits)

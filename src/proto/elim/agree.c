@@ -237,10 +237,9 @@ static void ask_for_rows(struct elim_peer_step *step, uint32_t to, uint32_t firs
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const agents = peer->config.agent.agent_count;
     uint64_t *const origins = elim_table_scratch(step->table);
-    memset(origins, 0, TACIT_BITS_WORDS(agents) * sizeof *origins);
-    for (uint32_t agent = first; agent < agents; agent++)
-        if (elim_peer_is_member(peer, agent))
-            tacit_bits_add(origins, agent);
+    memcpy(origins, elim_peer_set(peer, ELIM_MEMBERS), TACIT_BITS_WORDS(agents) * sizeof *origins);
+    for (uint32_t agent = 0; agent < first; agent++)
+        tacit_bits_remove(origins, agent);
     if (tacit_bits_next(origins, agents, 0) == agents)
         return;
     (void)elim_peer_limit_rows(peer, origins);
@@ -259,13 +258,13 @@ static enum tacit_status compare_rows(struct elim_peer_step *step,
     uint32_t last = 0;
     if (!elim_peer_is_of_half(peer, data, half))
         return TACIT_MALFORMED;
-    for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
-         origin = tacit_bits_next(data->origins, agents, origin + 1), rank++) {
+    TACIT_BITS_EACH (origin, data->origins, agents) {
         if (!elim_peer_is_member(peer, origin))
             return TACIT_MALFORMED;
         if (!elim_peer_is_same_row(step, data, origin, rank, half))
             return elim_peer_prove(step, data, origin, rank, half);
         last = origin;
+        rank++;
     }
     ask_for_rows(step, data->from, last + 1);
     return TACIT_OK;
@@ -347,14 +346,14 @@ bool elim_peer_check_confirmations(struct elim_peer_step *step,
     uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
     bool is_alike = true;
     uint32_t rank = 0;
-    for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
-         origin = tacit_bits_next(data->origins, agents, origin + 1), rank++) {
+    TACIT_BITS_EACH (origin, data->origins, agents) {
         uint8_t const *const held = elim_message_opening(data, origin, rank)->previous;
-        if (tacit_bits_has(known, origin) || tacit_commit_is_same(held, peer->history[0]) ||
-            !elim_peer_row_is_signed(step, data, origin, rank))
-            continue;
-        add(step, elim_peer_differing(peer), origin);
-        is_alike = false;
+        if (!tacit_bits_has(known, origin) && !tacit_commit_is_same(held, peer->history[0]) &&
+            elim_peer_row_is_signed(step, data, origin, rank)) {
+            add(step, elim_peer_differing(peer), origin);
+            is_alike = false;
+        }
+        rank++;
     }
     return is_alike;
 }

@@ -28,11 +28,7 @@ static bool knows(const struct tacit_elim_peer *peer, uint32_t agent)
 /* Whose reports are waited for: by a relay of a hybrid, nobody's. */
 static uint32_t member_count(const struct tacit_elim_peer *peer)
 {
-    if (peer->everyone)
-        return agent_count(peer);
-    return peer->has_members
-               ? tacit_bits_count(elim_peer_set(peer, ELIM_MEMBERS), agent_count(peer))
-               : 0;
+    return tacit_bits_count(elim_peer_set(peer, ELIM_MEMBERS), agent_count(peer));
 }
 
 void elim_peer_turn_table(struct elim_peer_step *step, uint32_t epoch)
@@ -272,11 +268,10 @@ void elim_peer_add_origins(struct elim_peer_step *step, const uint64_t *origins)
     uint32_t found = 0;
     for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++) {
         uint64_t const added = origins[i] & ~known[i];
-        uint64_t const useful = peer->everyone ? added : peer->has_members ? added & members[i] : 0;
         known[i] |= added;
         fresh[i] |= added;
         asked[i] &= ~added;
-        found += tacit_bits_word_count(useful);
+        found += tacit_bits_word_count(added & members[i]);
     }
     TACIT_ASSERT(found <= peer->missing_count);
     peer->missing_count -= found;
@@ -344,8 +339,7 @@ static enum tacit_status on_advert(struct elim_peer_step *step,
     uint64_t const *const members = elim_peer_set(peer, ELIM_MEMBERS);
     uint64_t *const wanted = elim_table_scratch(step->table);
     for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++) {
-        uint64_t const useful = peer->everyone ? UINT64_MAX : members[i];
-        wanted[i] = advert->origins[i] & useful & ~known[i] & ~asked[i];
+        wanted[i] = advert->origins[i] & members[i] & ~known[i] & ~asked[i];
         if (peer->confirms) /* what they say is known */
             wanted[i] &= ~elim_peer_differing(peer)[i];
     }
@@ -359,17 +353,13 @@ static enum tacit_status on_advert(struct elim_peer_step *step,
     return TACIT_OK;
 }
 
-/* Whose reports of the epoch before this peer can hand out. */
-static uint64_t *previous_set(struct elim_peer_step *step)
+/* Whose reports of the present epoch, or of the one before, this peer can hand out. Over a graph
+ * that is closed with those of all. */
+static const uint64_t *set_to_hand_out(const struct tacit_elim_peer *peer, bool is_present)
 {
-    struct tacit_elim_peer const *const peer = step->peer;
-    uint64_t *const scratch = elim_table_scratch(step->table);
-    if (!elim_peer_spreads(peer))
-        return copy_set(step, elim_peer_set(peer, ELIM_PREVIOUS));
-    if (!peer->everyone)
-        return copy_set(step, elim_peer_set(peer, ELIM_MEMBERS));
-    tacit_bits_fill(scratch, agent_count(peer));
-    return scratch;
+    if (is_present)
+        return elim_peer_set(peer, ELIM_KNOWN);
+    return elim_peer_set(peer, elim_peer_spreads(peer) ? ELIM_MEMBERS : ELIM_PREVIOUS);
 }
 
 /* A HELLO after the last round: asks its sender for confirmations that are still missing here,
@@ -397,8 +387,7 @@ static enum tacit_status on_hello(struct elim_peer_step *step,
         return TACIT_OK;
     if (!is_present && (hello->epoch > peer->epoch || peer->previous_epoch == 0))
         return TACIT_OK;
-    uint64_t *const origins =
-        is_present ? copy_set(step, elim_peer_set(peer, ELIM_KNOWN)) : previous_set(step);
+    uint64_t *const origins = copy_set(step, set_to_hand_out(peer, is_present));
     if (elim_peer_spreads(peer) && is_present)
         for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++)
             origins[i] &= ~hello->origins[i];
@@ -422,9 +411,7 @@ static enum tacit_status on_request(struct elim_peer_step *step,
     if (!elim_peer_spreads(peer) ||
         (!is_present && (peer->previous_epoch == 0 || request->epoch != peer->previous_epoch)))
         return TACIT_UNEXPECTED;
-    uint64_t const *const held = elim_peer_set(peer, is_present ? ELIM_KNOWN : ELIM_MEMBERS);
-    bool const has_all = !is_present && peer->everyone; /* of the epoch before: that is closed */
-    if (!has_all && !tacit_bits_within(request->origins, held, agent_count(peer)))
+    if (!tacit_bits_within(request->origins, set_to_hand_out(peer, is_present), agent_count(peer)))
         return TACIT_UNEXPECTED; /* more than was advertised */
     if (peer->config.rows_max > 0 &&
         tacit_bits_count(request->origins, agent_count(peer)) > peer->config.rows_max)
@@ -507,16 +494,14 @@ static enum tacit_status check_data(struct elim_peer_step *step,
     if (rows_are_here(step, data))
         return TACIT_OK;
     uint32_t rank = 0;
-    for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
-         origin = tacit_bits_next(data->origins, agents, origin + 1), rank++) {
+    TACIT_BITS_EACH (origin, data->origins, agents) {
         bool const is_here = tacit_bits_has(known, origin);
         if (is_here && !elim_peer_is_same_row(step, data, origin, rank, peer->half))
             return peer->config.signs_rows ? elim_peer_prove(step, data, origin, rank, peer->half)
                                            : TACIT_MALFORMED; /* two answers to one question */
-        enum tacit_status const status =
-            is_here ? TACIT_OK : check_new_row(step, data, origin, rank);
-        if (status != TACIT_OK)
-            return status;
+        if (!is_here)
+            TACIT_TRY(check_new_row(step, data, origin, rank));
+        rank++;
     }
     return TACIT_OK;
 }
@@ -527,10 +512,10 @@ static bool is_asked_for(const struct tacit_elim_peer *peer, const struct tacit_
     uint32_t const agents = agent_count(peer);
     uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
     uint64_t const *const asked = elim_peer_set(peer, ELIM_ASKED);
+    uint64_t const *const members = elim_peer_set(peer, ELIM_MEMBERS);
     if (!elim_peer_spreads(peer))
         return data->from != peer->config.parent &&
-               (!peer->has_members ||
-                tacit_bits_within(data->origins, elim_peer_set(peer, ELIM_MEMBERS), agents));
+               (is_empty(peer, members) || tacit_bits_within(data->origins, members, agents));
     for (size_t i = 0; i < TACIT_BITS_WORDS(agents); i++)
         if ((data->origins[i] & ~known[i] & ~asked[i]) != 0)
             return false;
@@ -548,16 +533,16 @@ static bool copy_rows(struct elim_peer_step *step, const struct tacit_elim_messa
     if (rows_are_here(step, data))
         return true;
     uint32_t rank = 0;
-    for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
-         origin = tacit_bits_next(data->origins, agents, origin + 1), rank++)
-        if (!knows(peer, origin)) {
-            if (data->sum_count > 0)
-                memcpy(elim_table_row(step->table, peer->half, origin),
-                       elim_message_row(data, origin, rank), data->sum_count * sizeof *data->sums);
-            if (peer->config.agent.has_grants)
-                *elim_table_opening(step->table, peer->half, origin) =
-                    *elim_message_opening(data, origin, rank);
-        }
+    TACIT_BITS_EACH (origin, data->origins, agents) {
+        bool const is_new = !knows(peer, origin);
+        if (is_new && data->sum_count > 0)
+            memcpy(elim_table_row(step->table, peer->half, origin),
+                   elim_message_row(data, origin, rank), data->sum_count * sizeof *data->sums);
+        if (is_new && peer->config.agent.has_grants)
+            *elim_table_opening(step->table, peer->half, origin) =
+                *elim_message_opening(data, origin, rank);
+        rank++;
+    }
     step->update->persist_table = true;
     return true;
 }
@@ -804,61 +789,37 @@ enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
 
 /* ---- Aggregation ---- */
 
-/* Of an arm: what is added up of all rows. */
-union aggregate {
-    double mean;
-    int64_t total; /* with exact bounds: integers as they are */
-};
-
-_Static_assert(sizeof(union aggregate) == sizeof(uint64_t), "a table keeps totals as means");
-
 /* Of the arms that are in; of the others a mean stays as it was. */
-static void add_up(struct elim_peer_step *step, union aggregate *all)
-{
-    TACIT_ASSERT(step->peer->pulls[step->peer->half] > 0);
-    struct tacit_elim_peer const *const peer = step->peer;
-    struct tacit_scale const *const scale = &peer->config.agent.mechanism.scale;
-    bool const is_exact = elim_is_exact(&peer->config.schedule);
-    uint32_t const arm_count = peer->config.agent.arm_count;
-    uint32_t const agents = agent_count(peer);
-    double const members = member_count(peer);
-    uint64_t const *const arms = elim_peer_arms(peer, peer->half);
-    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
-    for (uint32_t arm = 0; arm < arm_count; arm++)
-        if (is_exact || tacit_bits_has(arms, arm))
-            all[arm] = (union aggregate){.total = 0};
-    TACIT_BITS_EACH (origin, known, agents) {
-        union tacit_sum const *sum = elim_table_row(step->table, peer->half, origin);
-        TACIT_BITS_EACH (arm, arms, arm_count) {
-            if (is_exact)
-                all[arm].total += sum->steps;
-            else
-                all[arm].mean += tacit_sum_mean(scale, *sum, peer->pulls[peer->half]);
-            sum++;
-        }
-    }
-    TACIT_BITS_EACH (arm, arms, is_exact ? 0 : arm_count)
-        all[arm].mean /= members;
-}
-
-/* All agents' rows make one and the same sum: with a shared table it is made once. */
 void elim_peer_aggregate(struct elim_peer_step *step)
 {
     TACIT_ASSERT(step->peer->missing_count == 0);
     TACIT_ASSERT(step->peer->config.collection == TACIT_ELIM_SPREAD);
+    TACIT_ASSERT(step->peer->pulls[step->peer->half] > 0);
     struct tacit_elim_peer const *const peer = step->peer;
     struct elim_judge_parts const judge = elim_peer_judge(peer);
-    void *own = judge.means;
-    void *const shared = elim_table_means(step->table);
-    if (elim_is_exact(&peer->config.schedule))
-        own = elim_judge_totals(&judge);
-    if (!peer->everyone) {
-        add_up(step, own);
-        return;
+    struct tacit_scale const *const scale = &peer->config.agent.mechanism.scale;
+    bool const is_exact = elim_is_exact(&peer->config.schedule);
+    uint32_t const arm_count = peer->config.agent.arm_count;
+    uint32_t const agents = agent_count(peer);
+    uint64_t const *const arms = elim_peer_arms(peer, peer->half);
+    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
+    int64_t *const totals = is_exact ? elim_judge_totals(&judge) : NULL;
+    double const members = member_count(peer);
+    for (uint32_t arm = 0; arm < arm_count; arm++)
+        if (is_exact)
+            totals[arm] = 0;
+        else if (tacit_bits_has(arms, arm))
+            judge.means[arm] = 0;
+    TACIT_BITS_EACH (origin, known, agents) {
+        union tacit_sum const *sum = elim_table_row(step->table, peer->half, origin);
+        TACIT_BITS_EACH (arm, arms, arm_count) {
+            if (is_exact) /* integers, as they are */
+                totals[arm] += sum->steps;
+            else
+                judge.means[arm] += tacit_sum_mean(scale, *sum, peer->pulls[peer->half]);
+            sum++;
+        }
     }
-    if (step->table->mean_epoch != peer->epoch) {
-        add_up(step, shared);
-        step->table->mean_epoch = peer->epoch;
-    }
-    memcpy(own, shared, peer->config.agent.arm_count * sizeof(union aggregate));
+    TACIT_BITS_EACH (arm, arms, is_exact ? 0 : arm_count)
+        judge.means[arm] /= members;
 }

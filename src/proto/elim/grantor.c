@@ -254,12 +254,6 @@ enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t 
                                              : on_refusal(step, rank, message);
 }
 
-void elim_peer_forget_holdings(struct tacit_elim_peer *peer)
-{
-    memset(holdings_of(peer), 0,
-           elim_peer_grantor_words(peer->config.neighbour_count) * sizeof(uint64_t));
-}
-
 /* ---- Rows ---- */
 
 enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,

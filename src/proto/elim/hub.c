@@ -236,22 +236,14 @@ void tacit_elim_hub_view(const struct tacit_elim_hub *state, struct tacit_elim_h
 {
     struct tacit_elim_hub *const hub = (struct tacit_elim_hub *)(uintptr_t)state;
     struct round_hub const round = round_of(hub);
-    bool const is_exact = elim_is_exact(&hub->config.schedule);
     struct elim_judge_parts const judge = judge_of(hub);
     *view = (struct tacit_elim_hub_view){
         .desk = round_hub_view(&round),
-        .arms = judge.active,
-        .active_count = hub->judge.active_count,
-        .round_count = hub->judge.round_count,
+        .judge = elim_judge_view(&judge),
         .void_count = hub->config.has_helper ? elim_exact_void_count(&judge) : 0,
         .uploaders = uploaders_of(hub),
         .pulls = hub->judge.pulls,
         .new_pulls = hub->config.has_helper ? elim_hub_pulls(hub) : 0,
-        .radius = hub->judge.radius,
-        .leader = hub->judge.leader > 0 ? hub->judge.leader - 1 : TACIT_NO_ARM,
-        .is_exact = is_exact,
-        .means = judge.means,
-        .eliminated = judge.eliminated,
         .quorum = elim_hub_quorum(hub),
         .quorum_wanted = hub->quorum,
         .round_timeout_us = hub->timeout_us,

@@ -161,9 +161,7 @@ static enum tacit_status drop_site(struct tacit_elim_hub *hub,
         return TACIT_OK;
     if (site_count(hub) == 1)
         return TACIT_INVALID;
-    enum tacit_status const status = leave_out(hub, dropped_of(hub), site, entropy);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(leave_out(hub, dropped_of(hub), site, entropy));
     add_change(hub, wanted, made, number);
     excuse(hub, site);
     (void)settle(hub, made);
@@ -184,9 +182,7 @@ static enum tacit_status retire_arm(struct tacit_elim_hub *hub,
         return TACIT_OK; /* it is out */
     if (arms_left(hub) == 1)
         return TACIT_INVALID;
-    enum tacit_status const status = leave_out(hub, retired_of(hub), arm, entropy);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(leave_out(hub, retired_of(hub), arm, entropy));
     add_change(hub, wanted, made, number);
     (void)settle(hub, made);
     if (hub->desk.phase == ROUND_COLLECTING && arms_left(hub) == 1)

@@ -61,6 +61,8 @@ void elim_judge_end(const struct elim_judge_parts *parts);
 /* The order that stands, without addresses. */
 struct tacit_elim_message elim_judge_order(const struct elim_judge_parts *parts);
 
+struct tacit_elim_judge_view elim_judge_view(const struct elim_judge_parts *parts);
+
 /* Could a step have left these? (For states from a disk.) */
 bool elim_judge_is_possible(const struct elim_judge_parts *parts);
 
@@ -153,17 +155,15 @@ void elim_agent_reset(struct tacit_elim_agent *agent, uint64_t term);
 struct tacit_elim_table {
     uint32_t agent_count;
     uint32_t arm_count;
-    uint32_t mean_epoch; /* whose means are in place, averaged over all agents; 0: none */
     bool is_shared;
     bool has_openings;
-    /* rows of two epochs, 2 x A x K | means K | scratch W(A): the set that a message names | with
-     * grants: openings 2 x A, 16 words each */
+    /* rows of two epochs, 2 x A x K | scratch W(A): the set that a message names | with grants:
+     * openings 2 x A, 16 words each */
     uint64_t words[];
 };
 
 /* K sums of this agent in one half (0, 1) of the table. */
 union tacit_sum *elim_table_row(struct tacit_elim_table *table, uint32_t half, uint32_t agent);
-double *elim_table_means(struct tacit_elim_table *table);
 uint64_t *elim_table_scratch(struct tacit_elim_table *table);
 
 /* What opens this agent's row. Requires: grants. */

@@ -173,6 +173,21 @@ struct tacit_elim_message elim_judge_order(const struct elim_judge_parts *parts)
                                        .arms = judge->finished ? parts->final : parts->active};
 }
 
+struct tacit_elim_judge_view elim_judge_view(const struct elim_judge_parts *parts)
+{
+    struct elim_judge const *const judge = parts->judge;
+    return (struct tacit_elim_judge_view){.round_count = judge->round_count,
+                                          .decided = judge->finished,
+                                          .is_exact = elim_is_exact(parts->schedule),
+                                          .leader =
+                                              judge->leader > 0 ? judge->leader - 1 : TACIT_NO_ARM,
+                                          .active_count = judge->active_count,
+                                          .arms = parts->active,
+                                          .radius = judge->radius,
+                                          .means = parts->means,
+                                          .eliminated = parts->eliminated};
+}
+
 /* Only arms that exist, and an arm is out since an epoch or in. */
 static bool arms_are_possible(const struct elim_judge_parts *parts)
 {

@@ -64,10 +64,5 @@ void tacit_elim_judge_close(struct tacit_elim_judge *judge, const double *means,
 struct tacit_elim_judge_view tacit_elim_judge_view(const struct tacit_elim_judge *judge)
 {
     struct elim_judge_parts const parts = parts_of(judge);
-    return (struct tacit_elim_judge_view){.round_count = judge->judge.round_count,
-                                          .decided = judge->judge.finished,
-                                          .arms = parts.active,
-                                          .active_count = judge->judge.active_count,
-                                          .means = parts.means,
-                                          .eliminated = parts.eliminated};
+    return elim_judge_view(&parts);
 }

@@ -4,7 +4,6 @@
  *
  * The agent inside does not know. What it sends to "the hub" is taken here and handed to the
  * collection; the order that the judge in here gives is handed to it as the hub's. */
-#include <math.h>
 #include <string.h>
 #include "../../base/walk.h"
 #include "peer_state.h"
@@ -13,25 +12,24 @@
 
 _Static_assert(sizeof(struct elim_peer_work) == sizeof(uint64_t), "a neighbour's work is a word");
 
-static struct elim_peer_layout layout_of(const struct tacit_elim_peer_config *config,
-                                         bool has_members)
+static struct elim_peer_layout layout_of(const struct tacit_elim_peer_config *config)
 {
     size_t const arms = config->agent.arm_count;
+    size_t const set = TACIT_BITS_WORDS(config->agent.agent_count);
     bool const gathers = config->collection == TACIT_ELIM_GATHER;
-    size_t const set_count = 3u + (has_members || gathers ? 1u : 0u) + (gathers ? 1u : 0u);
     struct elim_peer_layout at;
-    at.judge = tacit_elim_agent_size(&config->agent) / sizeof(uint64_t);
+    at.neighbours = tacit_elim_agent_size(&config->agent) / sizeof(uint64_t);
+    at.sets = at.neighbours + (config->neighbour_count + 1u) / 2;
+    at.judge = at.sets + (ELIM_PREVIOUS + (gathers ? 1u : 0u)) * set;
     at.own = at.judge + (gathers ? 0 : elim_judge_words(&config->schedule));
     at.report = at.own + arms;
-    at.neighbours = at.report + arms;
-    at.work = at.neighbours + (config->neighbour_count + 1u) / 2;
+    at.work = at.report + arms;
     at.arms = at.work + config->neighbour_count;
-    at.sets = at.arms + 2 * TACIT_BITS_WORDS(arms);
-    at.holdings = at.sets + set_count * TACIT_BITS_WORDS(config->agent.agent_count);
+    at.holdings = at.arms + 2 * TACIT_BITS_WORDS(arms);
     at.differing =
         at.holdings +
         (config->agent.has_grants ? elim_peer_grantor_words(config->neighbour_count) : 0);
-    at.end = at.differing + (config->signs_rows ? TACIT_BITS_WORDS(config->agent.agent_count) : 0);
+    at.end = at.differing + (config->signs_rows ? set : 0);
     return at;
 }
 
@@ -84,12 +82,6 @@ uint64_t *elim_peer_differing(const struct tacit_elim_peer *peer)
 {
     TACIT_ASSERT(peer->config.signs_rows);
     return words_at(peer, peer->at.differing);
-}
-
-bool elim_peer_is_member(const struct tacit_elim_peer *peer, uint32_t agent)
-{
-    return peer->everyone ||
-           (peer->has_members && tacit_bits_has(elim_peer_set(peer, ELIM_MEMBERS), agent));
 }
 
 bool elim_peer_is_sink(const struct tacit_elim_peer *peer)
@@ -161,38 +153,37 @@ size_t tacit_elim_peer_size(const struct tacit_elim_peer_config *config)
 {
     if (!config_is_valid(config))
         return 0;
-    return sizeof(struct tacit_elim_peer) +
-           layout_of(config, config->members != NULL).end * sizeof(uint64_t);
+    return sizeof(struct tacit_elim_peer) + layout_of(config).end * sizeof(uint64_t);
 }
 
-/* Member by member, so that a state is a function of the values alone; its arrays are in the words.
- */
-static void copy_config(struct tacit_elim_peer_config *copy,
-                        const struct tacit_elim_peer_config *config)
+/* As the state has it: its arrays are in the words. */
+static struct tacit_elim_peer_config kept_config(const struct tacit_elim_peer_config *config)
 {
-    TACIT_ASSERT(copy != config);
-    copy->agent = config->agent;
-    copy->collection = config->collection;
-    copy->neighbour_count = config->neighbour_count;
-    copy->parent = config->parent;
-    if (config->collection == TACIT_ELIM_SPREAD)
-        copy->schedule = config->schedule;
-    copy->rows_max = config->rows_max;
-    copy->slot_us = config->slot_us;
-    copy->has_clock = config->has_clock;
-    copy->round_us = config->round_us;
-    copy->gather_timeout_us = config->gather_timeout_us;
-    copy->signs_rows = config->signs_rows;
-    copy->reports_at_once = config->reports_at_once;
-    copy->confirm_us = config->confirm_us;
+    struct tacit_elim_peer_config kept = *config;
+    kept.neighbours = NULL;
+    kept.members = NULL;
+    return kept;
 }
 
-/* Nothing is due, nothing is judged. */
+/* A relay of a hybrid waits for nobody; whoever else has no set of members waits for all. */
+static bool waits_for_all(const struct tacit_elim_peer_config *config)
+{
+    return config->members == NULL &&
+           (config->collection == TACIT_ELIM_SPREAD || config->parent == config->agent.agent_id);
+}
+
+/* As new, but for the agent inside and what the configuration says: nothing is due, known or
+ * judged. */
 static void begin(struct tacit_elim_peer *peer)
 {
-    struct elim_judge_parts const judge = elim_peer_judge(peer);
+    unsigned char *const header = (unsigned char *)peer;
+    size_t const kept = offsetof(struct tacit_elim_peer, judge);
+    size_t const kept_words = peer->at.sets + TACIT_BITS_WORDS(peer->config.agent.agent_count);
+    memset(header + kept, 0, offsetof(struct tacit_elim_peer, words) - kept);
+    memset(peer->words + kept_words, 0, (peer->at.end - kept_words) * sizeof *peer->words);
     peer->agent_deadline_us = peer->pass_on_us = peer->gather_end_us = TACIT_NEVER;
     peer->confirm_end_us = peer->confirm.due_us = TACIT_NEVER;
+    struct elim_judge_parts const judge = elim_peer_judge(peer);
     if (elim_peer_spreads(peer))
         elim_judge_init(&judge);
 }
@@ -201,21 +192,20 @@ enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
                                        const struct tacit_elim_peer_config *config)
 {
     size_t const size = tacit_elim_peer_size(config);
+    uint32_t const agents = config->agent.agent_count;
     if (size == 0)
         return TACIT_INVALID;
     memset(peer, 0, size);
-    copy_config(&peer->config, config);
-    peer->has_members = config->members != NULL;
-    peer->at = layout_of(config, peer->has_members);
-    /* A relay of a hybrid waits for nobody; a sink without a set waits for all. */
-    peer->everyone = !peer->has_members && (config->collection == TACIT_ELIM_SPREAD ||
-                                            config->parent == config->agent.agent_id);
+    peer->config = kept_config(config);
+    peer->at = layout_of(config);
     if (config->neighbour_count > 0)
         memcpy(elim_peer_neighbours(peer), config->neighbours,
                config->neighbour_count * sizeof *config->neighbours);
-    if (peer->has_members)
-        memcpy(elim_peer_set(peer, ELIM_MEMBERS), config->members,
-               TACIT_BITS_WORDS(config->agent.agent_count) * sizeof(uint64_t));
+    uint64_t *const members = elim_peer_set(peer, ELIM_MEMBERS);
+    if (config->members != NULL)
+        memcpy(members, config->members, TACIT_BITS_WORDS(agents) * sizeof *members);
+    else if (waits_for_all(config))
+        tacit_bits_fill(members, agents);
     begin(peer);
     TACIT_ASSERT(sizeof *peer + peer->at.end * sizeof(uint64_t) == size);
     return tacit_elim_agent_init(elim_peer_agent(peer), &config->agent);
@@ -282,29 +272,15 @@ static void on_agent_commit(struct elim_peer_step *step, const struct tacit_elim
         (void)deliver_answer(step, &grant);
 }
 
-/* READINGS P1.11: paper mode exploits the best mean of its own rewards, ties at random, and stays
- * with it while it waits. All active arms have had S(r) pulls: the sums compare. */
+/* READINGS P1.11: paper mode exploits the best mean of its own rewards, and stays with it while it
+ * waits; sound mode noised means. */
 static void choose_exploit_arm(struct elim_peer_step *step)
 {
     struct tacit_elim_peer *const peer = step->peer;
-    struct tacit_elim_agent *const agent = elim_peer_agent(peer);
-    union tacit_sum const *const own = elim_peer_own_sums(peer);
-    uint32_t const arms = peer->config.agent.arm_count;
-    uint64_t ties = 0;
-    double best = -INFINITY;
-    if (peer->config.agent.mechanism.scale.kind != TACIT_SCALE_REAL)
-        return; /* sound mode exploits noised means */
-    TACIT_BITS_EACH (arm, arms_of(agent), arms) {
-        uint64_t chosen = 0;
-        if (own[arm].real < best)
-            continue;
-        ties = own[arm].real > best ? 1 : ties + 1;
-        best = own[arm].real;
-        if (ties > 1 && tacit_entropy_below(step->entropy, ties, &chosen) != TACIT_OK)
-            continue; /* without entropy: the first of them */
-        if (chosen == 0)
-            peer->exploit_arm = arm;
-    }
+    if (peer->config.agent.mechanism.scale.kind == TACIT_SCALE_REAL)
+        peer->exploit_arm =
+            tacit_elim_best_own(elim_peer_own_sums(peer), arms_of(elim_peer_agent(peer)),
+                                peer->config.agent.arm_count, step->entropy);
 }
 
 /* What the agent says to its hub, which it does not reach from here. */
@@ -393,33 +369,9 @@ static enum tacit_status close_when_complete(struct elim_peer_step *step)
  * used any more, and every history begins anew. */
 static void begin_term(struct elim_peer_step *step, uint64_t term)
 {
-    struct tacit_elim_peer *const peer = step->peer;
-    struct elim_judge_parts const judge = elim_peer_judge(peer);
-    size_t const set_words = TACIT_BITS_WORDS(peer->config.agent.agent_count);
-    uint32_t const neighbours = peer->config.neighbour_count;
-    elim_agent_reset(elim_peer_agent(peer), term);
-    memset(elim_peer_own_sums(peer), 0, peer->config.agent.arm_count * sizeof(union tacit_sum));
-    memset(elim_peer_work(peer), 0, neighbours * sizeof(struct elim_peer_work));
-    memset(elim_peer_set(peer, ELIM_KNOWN), 0, 3 * set_words * sizeof(uint64_t));
-    if (!elim_peer_spreads(peer))
-        memset(elim_peer_set(peer, ELIM_PREVIOUS), 0, set_words * sizeof(uint64_t));
-    if (peer->config.agent.has_grants)
-        elim_peer_forget_holdings(peer);
-    memset(&peer->judge, 0, sizeof peer->judge);
-    memset(judge.active, 0, (peer->at.own - peer->at.judge) * sizeof(uint64_t));
-    begin(peer);
-    peer->confirm.unanswered_count = 0;
-    peer->round_end_us = 0;
-    memset(peer->history, 0, sizeof peer->history);
-    memset(&peer->proof, 0, sizeof peer->proof);
-    peer->history_epoch = peer->proof_epoch = 0;
-    peer->confirms = peer->confirmed = false;
-    if (peer->config.signs_rows)
-        memset(elim_peer_differing(peer), 0, set_words * sizeof(uint64_t));
-    peer->previous_epoch = peer->epoch = peer->missing_count = 0;
-    peer->commit_epoch = peer->refuser = peer->ask_count = 0;
-    peer->closed = peer->is_behind = false;
-    step->table->mean_epoch = 0;
+    elim_agent_reset(elim_peer_agent(step->peer), term);
+    begin(step->peer);
+    step->peer->work_since_us = step->now_us;
     step->update->persist = step->update->persist_table = true;
 }
 
@@ -622,19 +574,19 @@ enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct taci
 static bool same_config(const struct tacit_elim_peer *peer,
                         const struct tacit_elim_peer_config *config)
 {
-    struct tacit_elim_peer_config copy;
-    struct elim_peer_layout const at = layout_of(config, config->members != NULL);
-    memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
-    if (memcmp(&peer->config, &copy, sizeof copy) != 0 || memcmp(&peer->at, &at, sizeof at) != 0 ||
-        peer->has_members != (config->members != NULL))
+    struct tacit_elim_peer_config const kept = kept_config(config);
+    struct elim_peer_layout const at = layout_of(config);
+    uint32_t const agents = config->agent.agent_count;
+    if (memcmp(&peer->config, &kept, sizeof kept) != 0 || memcmp(&peer->at, &at, sizeof at) != 0 ||
+        (config->neighbour_count > 0 &&
+         memcmp(elim_peer_neighbours(peer), config->neighbours,
+                config->neighbour_count * sizeof *config->neighbours) != 0))
         return false;
-    size_t const set_bytes = TACIT_BITS_WORDS(config->agent.agent_count) * sizeof(uint64_t);
-    return (config->neighbour_count == 0 ||
-            memcmp(elim_peer_neighbours(peer), config->neighbours,
-                   config->neighbour_count * sizeof *config->neighbours) == 0) &&
-           (!peer->has_members ||
-            memcmp(elim_peer_set(peer, ELIM_MEMBERS), config->members, set_bytes) == 0);
+    uint64_t const *const members = elim_peer_set(peer, ELIM_MEMBERS);
+    if (config->members != NULL)
+        return memcmp(members, config->members, TACIT_BITS_WORDS(agents) * sizeof *members) == 0;
+    return tacit_bits_within(members, members, agents) &&
+           tacit_bits_count(members, agents) == (waits_for_all(config) ? agents : 0);
 }
 
 /* Sets of agents, each within what it can be a part of. */
@@ -763,15 +715,11 @@ enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size
                                         const struct tacit_elim_peer_config *config)
 {
     struct tacit_elim_table *const table = (struct tacit_elim_table *)(uintptr_t)state;
-    if (size == 0 || size != tacit_elim_peer_size(config) ||
-        !base_truth_is_possible(&peer->has_members) || !same_config(peer, config) ||
+    if (size == 0 || size != tacit_elim_peer_size(config) || !same_config(peer, config) ||
         !table_is_possible(table, table_size, config))
         return TACIT_MALFORMED;
     bool const is_sink = elim_peer_is_sink(peer);
-    bool const is_everyone =
-        !peer->has_members && (config->collection == TACIT_ELIM_SPREAD || is_sink);
     bool const is_possible =
-        base_truth_is_possible(&peer->everyone) && peer->everyone == is_everyone &&
         base_truth_is_possible(&peer->closed) && (!peer->closed || is_sink) &&
         (peer->gather_end_us == TACIT_NEVER || (is_sink && config->gather_timeout_us > 0)) &&
         base_truth_is_possible(&peer->is_behind) &&
@@ -815,7 +763,6 @@ struct tacit_elim_message tacit_elim_peer_release(const struct tacit_elim_peer *
 void tacit_elim_peer_view(const struct tacit_elim_peer *peer, struct tacit_elim_peer_view *view)
 {
     uint32_t const agents = peer->config.agent.agent_count;
-    bool const is_judge = elim_peer_spreads(peer);
     struct elim_judge_parts const judge = elim_peer_judge(peer);
     *view = (struct tacit_elim_peer_view){
         .known = elim_peer_set(peer, ELIM_KNOWN),
@@ -837,20 +784,12 @@ void tacit_elim_peer_view(const struct tacit_elim_peer *peer, struct tacit_elim_
     if (is_own_choice) /* and not out since */
         view->agent.exploit_arm = peer->exploit_arm;
     view->leader = TACIT_NO_ARM;
-    if (!is_judge)
+    if (!elim_peer_spreads(peer))
         return;
-    view->round_count = peer->judge.round_count;
-    view->decided = peer->judge.finished;
-    view->arms = judge.active;
-    view->active_count = peer->judge.active_count;
-    view->radius = peer->judge.radius;
+    view->judge = elim_judge_view(&judge);
     view->is_beyond_policy = peer->config.agent.epoch_max > 0 &&
                              peer->judge.epoch > peer->config.agent.epoch_max &&
                              !peer->judge.finished;
-    view->is_exact = elim_is_exact(&peer->config.schedule);
-    view->leader = peer->judge.leader > 0 ? peer->judge.leader - 1 : TACIT_NO_ARM;
-    view->means = judge.means;
-    view->eliminated = judge.eliminated;
 }
 
 struct tacit_bounds_interval tacit_elim_peer_interval(const struct tacit_elim_peer *peer,

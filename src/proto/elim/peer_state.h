@@ -18,13 +18,13 @@ struct elim_peer_epochs {
 
 /* Where the parts of the state begin, in words. The agent comes first. */
 struct elim_peer_layout {
+    size_t neighbours;
+    size_t sets; /* elim_peer_set; with those behind the members begins what a term has anew */
     size_t judge;
     size_t own;
     size_t report;
-    size_t neighbours;
     size_t work;
     size_t arms;
-    size_t sets;
     size_t holdings;
     size_t differing;
     size_t end;
@@ -33,8 +33,8 @@ struct elim_peer_layout {
 struct tacit_elim_peer {
     struct elim_peer_layout at;           /* a function of the configuration */
     struct tacit_elim_peer_config config; /* its arrays are in the words */
-    struct elim_judge judge;              /* SPREAD */
-    uint64_t now_us;
+    /* Anew in each term, from here on: */
+    struct elim_judge judge;     /* SPREAD */
     uint64_t agent_deadline_us;  /* of the agent inside */
     uint64_t pass_on_us;         /* what is fresh goes out then; TACIT_NEVER: nothing is */
     uint64_t round_end_us;       /* SPREAD: of the synchronisation clock */
@@ -57,19 +57,23 @@ struct tacit_elim_peer {
     struct tacit_elim_proof proof;
     bool confirms;              /* the rows collected are confirmations */
     bool confirmed;             /* all came, or the time is over */
-    bool everyone;              /* all agents are members */
-    bool has_members;           /* the members' set is given */
     bool closed;                /* GATHER, sink: this epoch's report is made */
     bool is_behind;             /* a neighbour is in a later epoch */
     struct tacit_commit answer; /* scratch: what a message says of a commitment */
-    /* agent | judge | own K, report K sums | neighbours, work | arms of the rows in each half, 2
-     * W(K) | known, fresh, asked W(A) | members W(A) if given or GATHER | previous known W(A) if
-     * GATHER | with grants: heads, flagged, ahead of the neighbours, their epochs, who granted
-     * W(neighbours), agreeing W(neighbours) | with signed rows: differing W(A) */
+    /* agent | neighbours | sets of agents, W(A) each | judge | own K, report K sums | work | arms
+     * of the rows in each half, 2 W(K) | with grants: heads, flagged, ahead of the neighbours,
+     * their epochs, who granted W(neighbours), agreeing W(neighbours) | with signed rows: differing
+     * W(A) */
     uint64_t words[];
 };
 
-enum elim_peer_set { ELIM_KNOWN, ELIM_FRESH, ELIM_ASKED, ELIM_MEMBERS, ELIM_PREVIOUS };
+enum elim_peer_set {
+    ELIM_MEMBERS, /* whose reports the collection waits for; of a relay: nobody's */
+    ELIM_KNOWN,   /* whose rows of the present epoch are here, .. */
+    ELIM_FRESH,   /* .. were not passed on yet, .. */
+    ELIM_ASKED,   /* .. were asked for */
+    ELIM_PREVIOUS /* GATHER: whose rows of the epoch before are here */
+};
 
 /* A step, as its parts hand it on. */
 struct elim_peer_step {
@@ -99,8 +103,11 @@ struct elim_peer_work *elim_peer_work(const struct tacit_elim_peer *peer);   /* 
 uint64_t *elim_peer_arms(const struct tacit_elim_peer *peer, uint32_t half); /* W(K) of its rows */
 uint64_t *elim_peer_set(const struct tacit_elim_peer *peer, enum elim_peer_set set); /* W(A) */
 
-/* Is this agent's report one that the collection waits for? */
-bool elim_peer_is_member(const struct tacit_elim_peer *peer, uint32_t agent);
+static inline bool elim_peer_is_member(const struct tacit_elim_peer *peer, uint32_t agent)
+{
+    return tacit_bits_has(elim_peer_set(peer, ELIM_MEMBERS), agent);
+}
+
 bool elim_peer_is_sink(const struct tacit_elim_peer *peer);
 
 /* Does everybody judge? Else the reports are gathered at a sink. */
@@ -148,9 +155,6 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
 /* is_fork: it speaks from two states (TACIT_FORKED). Else it shows a grant that this state never
  * gave: TACIT_OK, nobody is blamed for it. */
 enum tacit_status elim_peer_blame(struct elim_peer_step *step, uint32_t rank, bool is_fork);
-
-/* A term begins: what was granted to neighbours, and by them, is of the one before. */
-void elim_peer_forget_holdings(struct tacit_elim_peer *peer);
 
 /* Could a step have left these? (For states from a disk.) */
 bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer);

@@ -19,7 +19,7 @@ size_t tacit_elim_peer_table_size(const struct tacit_elim_peer_config *config)
     TACIT_ASSERT(agent->agent_count >= 1 && agent->agent_count <= TACIT_AGENTS_MAX);
     TACIT_ASSERT(agent->arm_count >= 1 && agent->arm_count <= TACIT_ARMS_MAX);
     return sizeof(struct tacit_elim_table) +
-           (rows_words(agent->agent_count, agent->arm_count) + agent->arm_count +
+           (rows_words(agent->agent_count, agent->arm_count) +
             TACIT_BITS_WORDS(agent->agent_count)) *
                sizeof(uint64_t) +
            openings * sizeof(struct tacit_elim_opening);
@@ -43,14 +43,9 @@ union tacit_sum *elim_table_row(struct tacit_elim_table *table, uint32_t half, u
     return (union tacit_sum *)(table->words + row * table->arm_count);
 }
 
-double *elim_table_means(struct tacit_elim_table *table)
-{
-    return (double *)(table->words + rows_words(table->agent_count, table->arm_count));
-}
-
 uint64_t *elim_table_scratch(struct tacit_elim_table *table)
 {
-    return table->words + rows_words(table->agent_count, table->arm_count) + table->arm_count;
+    return table->words + rows_words(table->agent_count, table->arm_count);
 }
 
 struct tacit_elim_opening *elim_table_opening(struct tacit_elim_table *table, uint32_t half,
