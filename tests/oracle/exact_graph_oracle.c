@@ -10,8 +10,7 @@
 #include "../support/elim_sim.h"
 #include "../support/faults.h"
 #include "../support/gof.h"
-#include "../support/network.h"
-#include "graph_twin.h"
+#include "graph_twin_of.h"
 #include "tacit/bounds.h"
 #include "tacit/phases.h"
 
@@ -34,61 +33,24 @@ struct setting {
     double confidence;
 };
 
+#define PART(shape, size)                                                                          \
+    {                                                                                              \
+        .kind = TACIT_GRAPH_##shape, .agent_count = (size)                                         \
+    }
+#define PARTS(...)                                                                                 \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 static const struct setting settings[] = {
-    {"ring",
-     {{.kind = TACIT_GRAPH_RING, .agent_count = 6}},
-     TACIT_ELIM_SPREAD,
-     5,
-     true,
-     20000,
-     1,
-     2,
-     0},
-    {"ring, a short horizon",
-     {{.kind = TACIT_GRAPH_RING, .agent_count = 8}},
-     TACIT_ELIM_SPREAD,
-     4,
-     false,
-     900,
-     2,
-     2,
-     0},
-    {"path, no noise",
-     {{.kind = TACIT_GRAPH_PATH, .agent_count = 5}},
-     TACIT_ELIM_SPREAD,
-     6,
-     true,
-     6000,
-     INFINITY,
-     1.5,
-     0},
-    {"complete, confidence",
-     {{.kind = TACIT_GRAPH_COMPLETE, .agent_count = 7}},
-     TACIT_ELIM_SPREAD,
-     4,
-     false,
-     20000,
-     0.5,
-     3,
+    {"ring", PARTS(PART(RING, 6)), TACIT_ELIM_SPREAD, 5, true, 20000, 1, 2, 0},
+    {"ring, a short horizon", PARTS(PART(RING, 8)), TACIT_ELIM_SPREAD, 4, false, 900, 2, 2, 0},
+    {"path, no noise", PARTS(PART(PATH, 5)), TACIT_ELIM_SPREAD, 6, true, 6000, INFINITY, 1.5, 0},
+    {"complete, confidence", PARTS(PART(COMPLETE, 7)), TACIT_ELIM_SPREAD, 4, false, 20000, 0.5, 3,
      0.9},
-    {"hybrid of a path and a ring",
-     {{.kind = TACIT_GRAPH_PATH, .agent_count = 5}, {.kind = TACIT_GRAPH_RING, .agent_count = 3}},
-     TACIT_ELIM_GATHER,
-     5,
-     true,
-     20000,
-     1,
-     2,
-     0},
-    {"hybrid, a short horizon",
-     {{.kind = TACIT_GRAPH_STAR, .agent_count = 5}, {.kind = TACIT_GRAPH_PATH, .agent_count = 1}},
-     TACIT_ELIM_GATHER,
-     4,
-     false,
-     1100,
-     2,
-     2,
-     0.95},
+    {"hybrid of a path and a ring", PARTS(PART(PATH, 5), PART(RING, 3)), TACIT_ELIM_GATHER, 5, true,
+     20000, 1, 2, 0},
+    {"hybrid, a short horizon", PARTS(PART(STAR, 5), PART(PATH, 1)), TACIT_ELIM_GATHER, 4, false,
+     1100, 2, 2, 0.95},
 };
 
 #define SETTING_COUNT (sizeof settings / sizeof settings[0])
@@ -160,26 +122,14 @@ struct traffic {
 static struct traffic traffic_of(const struct world *world)
 {
     static const double means[] = {0.1, 0.9};
-    struct network const *const network = world->network;
-    struct graph_twin_edge edges[NETWORK_EDGES_MAX];
-    size_t count = 0;
-    for (uint32_t a = 0; a < world->agents; a++)
-        for (uint64_t i = network->graph.first[a]; i < network->graph.first[a + 1]; i++)
-            if (network->graph.neighbours[i] > a)
-                edges[count++] = (struct graph_twin_edge){a, network->graph.neighbours[i]};
-    struct graph_twin_config const config = {
-        .kind = world->setting->collection == TACIT_ELIM_SPREAD ? GRAPH_TWIN_GIS : GRAPH_TWIN_SINKS,
-        .agents = world->agents,
-        .arms = 2,
-        .means = means,
-        .mean_rows = 1,
-        .constant_rewards = true,
-        .horizon = 20000,
-        .epsilon = INFINITY,
-        .edges = edges,
-        .edge_count = count,
-        .component_of = network->label,
-        .component_count = network->component_count};
+    struct graph_twin_config config = graph_twin_of(
+        world->network,
+        world->setting->collection == TACIT_ELIM_SPREAD ? GRAPH_TWIN_GIS : GRAPH_TWIN_SINKS);
+    config.arms = 2;
+    config.means = means;
+    config.mean_rows = 1;
+    config.constant_rewards = true;
+    config.horizon = 20000;
     struct graph_twin_result result = {.eliminated_epoch = NULL};
     assert_true(graph_twin_run(&config, &result));
     assert_int_equal(result.rounds, 1);
@@ -507,11 +457,8 @@ TEST(where_nobody_waits_the_runs_are_those_of_a_star)
                                   .epsilon = i < 4 ? 1 : INFINITY,
                                   .growth = i < 2 ? 2 : 1.6,
                                   .confidence = i == 3 ? 0.9 : 0};
-        setting.specs[0] =
-            (struct tacit_graph_spec){.kind = TACIT_GRAPH_COMPLETE, .agent_count = 1};
-        if (i % 2 == 0)
-            setting.specs[0].agent_count = 7;
-        else
+        setting.specs[0] = (struct tacit_graph_spec)PART(COMPLETE, i % 2 == 0 ? 7 : 1);
+        if (i % 2 == 1)
             setting.specs[1] = setting.specs[2] = setting.specs[0]; /* a hybrid of single agents */
         expect_star(&setting);
     }

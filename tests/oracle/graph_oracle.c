@@ -7,90 +7,31 @@
 #include "../support/effort.h"
 #include "../support/elim_sim.h"
 #include "../support/gof.h"
-#include "graph_twin.h"
+#include "graph_twin_of.h"
 
 #define ARMS_MAX 50u
 #define EPOCHS_MAX 64u
-#define AGENTS_MAX 100u
-#define EDGES_MAX (AGENTS_MAX * (AGENTS_MAX - 1) / 2)
-
-/* ---- Graphs ---- */
-
-enum shape { COMPLETE, RING, PATH, STAR_GRAPH, RANDOM, SHAPES };
-
-struct graph {
-    uint32_t agents;
-    uint32_t component_count;
-    uint32_t component_of[AGENTS_MAX];
-    size_t edge_count;
-    struct graph_twin_edge edges[EDGES_MAX];
-};
+#define MEANS_MAX (ARMS_MAX * NETWORK_AGENTS_MAX)
 
 static uint64_t next_number(uint64_t *at)
 {
     return *at = graph_twin_seed(*at, 1);
 }
 
-static void link_agents(struct graph *graph, uint32_t a, uint32_t b)
-{
-    graph->edges[graph->edge_count++] = (struct graph_twin_edge){a, b};
-}
-
-/* A tree, and each other edge with chance 1/4. */
-static void add_random_part(struct graph *graph, uint32_t first, uint32_t size, uint64_t seed)
-{
-    uint64_t at = seed;
-    for (uint32_t i = 1; i < size; i++) {
-        uint32_t const parent = (uint32_t)(next_number(&at) % i);
-        for (uint32_t j = 0; j < i; j++)
-            if (j == parent || next_number(&at) % 4 == 0)
-                link_agents(graph, first + j, first + i);
+/* Of the specs, side by side. */
+#define PART(shape, size)                                                                          \
+    {                                                                                              \
+        .kind = TACIT_GRAPH_##shape, .agent_count = (size), .edge_probability = 0.4                \
     }
-}
 
-/* One more component. */
-static void add_part(struct graph *graph, enum shape shape, uint32_t size, uint64_t seed)
+static struct graph_twin_config on_network(const struct network *network, enum graph_twin_kind kind)
 {
-    uint32_t const first = graph->agents;
-    assert_true(first + size <= AGENTS_MAX);
-    for (uint32_t i = 0; i < size; i++)
-        graph->component_of[first + i] = graph->component_count;
-    if (shape == RANDOM)
-        add_random_part(graph, first, size, seed);
-    for (uint32_t i = 0; i + 1 < size; i++)
-        if (shape == RING || shape == PATH)
-            link_agents(graph, first + i, first + i + 1);
-        else if (shape == STAR_GRAPH)
-            link_agents(graph, first, first + i + 1);
-    if (shape == RING && size > 2)
-        link_agents(graph, first, first + size - 1);
-    for (uint32_t i = 0; i < size && shape == COMPLETE; i++)
-        for (uint32_t j = i + 1; j < size; j++)
-            link_agents(graph, first + i, first + j);
-    graph->agents += size;
-    graph->component_count++;
-}
-
-static struct graph *whole_graph(enum shape shape, uint32_t size, uint64_t seed)
-{
-    struct graph *const graph = testing_calloc(1, sizeof *graph);
-    add_part(graph, shape, size, seed);
-    return graph;
-}
-
-static struct graph_twin_config on_graph(const struct graph *graph, enum graph_twin_kind kind)
-{
-    return (struct graph_twin_config){.kind = kind,
-                                      .agents = graph->agents,
-                                      .mean_rows = 1,
-                                      .horizon = 20000,
-                                      .epsilon = INFINITY,
-                                      .edges = graph->edges,
-                                      .edge_count = graph->edge_count,
-                                      .component_of = graph->component_of,
-                                      .component_count = graph->component_count,
-                                      .cost_server_link = 50,
-                                      .cost_agent_link = 3};
+    struct graph_twin_config config = graph_twin_of(network, kind);
+    config.mean_rows = 1;
+    config.horizon = 20000;
+    config.cost_server_link = 50;
+    config.cost_agent_link = 3;
+    return config;
 }
 
 static void draw_means(double *means, size_t count, uint64_t seed)
@@ -113,8 +54,8 @@ static void assert_close(double a, double b)
 TEST(a_schedule_done_with_pencil)
 {
     static const double means[] = {0.2, 0.8, 1, 0, 1, 0, 1, 0};
-    struct graph *const graph = whole_graph(RING, 4, 0);
-    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
+    static const struct tacit_graph_spec ring = PART(RING, 4);
+    struct graph_twin_config config = on_network(network_new(&ring, 1, 1), GRAPH_TWIN_GIS);
     uint64_t const checkpoints[] = {1, 2, 204, 205, 206, 20000};
     double curve[6];
     uint32_t eliminated[2];
@@ -147,9 +88,8 @@ TEST(a_schedule_done_with_pencil)
 TEST(the_average_of_averages_targets_another_mean)
 {
     static const double means[] = {1, 0, 0.1, 0.9, 0.1, 0.9, 0.1, 0.9};
-    struct graph *const graph = whole_graph(PATH, 1, 0);
-    add_part(graph, COMPLETE, 3, 0);
-    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
+    static const struct tacit_graph_spec parts[] = {PART(PATH, 1), PART(COMPLETE, 3)};
+    struct graph_twin_config config = on_network(network_new(parts, 2, 1), GRAPH_TWIN_SINKS);
     struct graph_twin_result result = {.eliminated_epoch = NULL};
     config.arms = 2;
     config.means = means;
@@ -171,19 +111,14 @@ TEST(the_average_of_averages_targets_another_mean)
 
 #define PARTS_MAX 6u
 
-struct part {
-    enum shape shape;
-    uint32_t size;
-};
-
 struct setting {
     const char *name;
     enum graph_twin_kind kind;
-    struct part parts[PARTS_MAX]; /* size 0: no more */
+    struct tacit_graph_spec parts[PARTS_MAX]; /* agent_count 0: no more */
     uint32_t arms;
     uint64_t horizon;
     double epsilon;       /* the paper's letter; with sound per reward */
-    double participation; /* of a star of parts[0].size agents; 0: there is a graph */
+    double participation; /* of a star, whose agents are in pieces; 0: there is a graph */
     bool heterogeneous;
     bool sound;
     bool average_of_averages;
@@ -199,23 +134,21 @@ static uint32_t runs_of(const struct setting *setting)
     return effort_of((setting->runs + 2) / 3, setting->runs);
 }
 
-static struct graph *graph_of(const struct setting *setting)
+static struct network *network_of(const struct setting *setting)
 {
-    struct graph *const graph = testing_calloc(1, sizeof *graph);
-    for (uint32_t i = 0; setting->participation > 0 && i < setting->parts[0].size; i++)
-        add_part(graph, PATH, 1, 0);
-    for (uint32_t i = graph->agents; i < PARTS_MAX && setting->parts[i].size > 0; i++)
-        add_part(graph, setting->parts[i].shape, setting->parts[i].size, 40 + i);
-    return graph;
+    uint32_t count = 0;
+    while (count < PARTS_MAX && setting->parts[count].agent_count > 0)
+        count++;
+    return network_new(setting->parts, count, 40);
 }
 
 static struct graph_twin_config twin_setting(const struct setting *setting,
-                                             const struct graph *graph, const double *means)
+                                             const struct network *network, const double *means)
 {
-    struct graph_twin_config config = on_graph(graph, setting->kind);
+    struct graph_twin_config config = on_network(network, setting->kind);
     config.arms = setting->arms;
     config.means = means;
-    config.mean_rows = setting->heterogeneous ? graph->agents : 1;
+    config.mean_rows = setting->heterogeneous ? config.agents : 1;
     config.constant_rewards = setting->constant_rewards;
     config.horizon = setting->horizon;
     config.epsilon = setting->epsilon;
@@ -227,82 +160,45 @@ static struct graph_twin_config twin_setting(const struct setting *setting,
     return config;
 }
 
-/* The same graph as the simulator sees it. */
-struct network {
-    struct tacit_edge edges[EDGES_MAX];
-    struct tacit_graph graph;
-    uint32_t label[AGENTS_MAX];
-    uint32_t parent[AGENTS_MAX];
-    uint32_t scratch[AGENTS_MAX];
-    struct tacit_component components[AGENTS_MAX];
-    struct tacit_elim_network sim;
-    void *memory;
-    void *work;
-};
-
-static struct network *network_of(const struct setting *setting, const struct graph *graph)
+static struct tacit_elim_network sim_network(const struct setting *setting,
+                                             const struct network *network)
 {
-    struct network *const network = testing_calloc(1, sizeof *network);
-    size_t const edge_count = setting->kind == GRAPH_TWIN_ALONE ? 0 : graph->edge_count;
-    for (size_t e = 0; e < edge_count; e++)
-        network->edges[e] = (struct tacit_edge){graph->edges[e].b, graph->edges[e].a};
-    network->memory = testing_malloc(tacit_graph_size(graph->agents, edge_count));
-    network->work = testing_malloc(tacit_graph_work_size(graph->agents));
-    assert_int_equal(tacit_graph_init(&network->graph, network->memory, graph->agents,
-                                      network->edges, edge_count),
-                     TACIT_OK);
-    uint32_t const count =
-        tacit_graph_components(&network->graph, network->label, network->scratch);
-    tacit_graph_sinks(&network->graph, network->label, count, network->components, network->parent,
-                      network->scratch, TACIT_GRAPH_EXACT, network->work);
-    network->sim = (struct tacit_elim_network){
-        .collection = setting->kind == GRAPH_TWIN_SINKS ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD,
-        .graph = &network->graph,
-        .label = network->label,
-        .components = network->components,
-        .component_count = count,
-        .parent = network->parent,
-        .diameter = tacit_graph_diameter(&network->graph, TACIT_GRAPH_EXACT, network->work).low,
-        .components_alike = setting->average_of_averages,
-        .reports_at_once = setting->first_hop_early};
-    return network;
+    struct tacit_elim_network made = network_for_sim(
+        network, setting->kind == GRAPH_TWIN_SINKS ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD);
+    made.components_alike = setting->average_of_averages;
+    made.reports_at_once = setting->first_hop_early;
+    return made;
 }
 
-static void network_free(struct network *network)
-{
-    testing_free(network->memory);
-    testing_free(network->work);
-    testing_free(network);
-}
-
-static struct elim_sim sim_setting(const struct setting *setting, const struct graph *graph,
-                                   const struct network *network, const double *means,
+static struct elim_sim sim_setting(const struct setting *setting,
+                                   const struct tacit_elim_network *network, const double *means,
                                    const uint64_t *points, uint32_t point_count)
 {
     bool const is_star = setting->participation > 0;
+    uint32_t const agents = network->graph->agent_count;
     uint32_t const team = setting->kind == GRAPH_TWIN_ALONE ? 1
-                          : is_star ? tacit_elim_report_count(setting->participation, graph->agents)
-                                    : graph->agents;
+                          : is_star ? tacit_elim_report_count(setting->participation, agents)
+                                    : agents;
     double const epsilon = setting->sound ? setting->epsilon : setting->epsilon * team;
     struct tacit_mechanism_config const config = {
         setting->sound ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER, epsilon, 0, 1};
     struct elim_sim sim = {
         .common.seed = 19,
         .common.run_count = runs_of(setting),
-        .common.agent_count = graph->agents,
+        .common.agent_count = agents,
         .report_count = team,
         .round_limit = setting->rounds,
         .common.horizon = setting->horizon,
         .common.points = points,
         .common.point_count = point_count,
         .common.env = {.kind = setting->constant_rewards ? TACIT_ENV_CONSTANT : TACIT_ENV_BERNOULLI,
-                       .row_count = setting->heterogeneous ? graph->agents : 1,
+                       .row_count = setting->heterogeneous ? agents : 1,
                        .arm_count = setting->arms,
                        .means = means},
         .epsilon_per_reward = epsilon,
         .server_link_cost = 50,
         .peer_link_cost = 3,
-        .network = is_star ? NULL : &network->sim};
+        .network = is_star ? NULL : network};
     assert_int_equal(tacit_mechanism_init(&sim.mechanism, &config), TACIT_OK);
     return sim;
 }
@@ -326,12 +222,12 @@ static const char *const measure_names[] = {"regret",
                                             "best_arm_fraction"};
 enum { MEASURES = sizeof measure_names / sizeof measure_names[0] };
 
-static void measure_twin(const struct setting *setting, const struct graph *graph,
+static void measure_twin(const struct setting *setting, const struct network *network,
                          const double *means, struct gof_spread spreads[MEASURES])
 {
     double early;
     uint64_t const third = setting->horizon / 3;
-    struct graph_twin_config config = twin_setting(setting, graph, means);
+    struct graph_twin_config config = twin_setting(setting, network, means);
     config.checkpoints = &third;
     config.checkpoint_count = 1;
     config.regret_at = &early;
@@ -358,7 +254,7 @@ static void measure_twin(const struct setting *setting, const struct graph *grap
     }
 }
 
-static void measure_sim(const struct setting *setting, const struct graph *graph,
+static void measure_sim(const struct setting *setting, const struct network *network,
                         const double *means, struct gof_spread spreads[MEASURES])
 {
     static const enum elim_metric metrics[] = {ELIM_REGRET,
@@ -376,8 +272,8 @@ static void measure_sim(const struct setting *setting, const struct graph *graph
                                                ELIM_BEST_ARM_FRACTION};
     size_t const runs = runs_of(setting);
     uint64_t const third = setting->horizon / 3;
-    struct network *const network = network_of(setting, graph);
-    struct elim_sim const sim = sim_setting(setting, graph, network, means, &third, 1);
+    struct tacit_elim_network const made = sim_network(setting, network);
+    struct elim_sim const sim = sim_setting(setting, &made, means, &third, 1);
     struct tacit_sim_results const results = {
         .metrics = testing_calloc(ELIM_METRIC_COUNT * runs, sizeof(double)),
         .regret = testing_calloc(runs, sizeof(double)),
@@ -390,18 +286,18 @@ static void measure_sim(const struct setting *setting, const struct graph *graph
             gof_add(&spreads[i],
                     i == 1 ? results.regret[run] : results.metrics[metrics[i] * runs + run]);
     }
-    network_free(network);
 }
 
 static uint32_t compare(const struct setting *setting)
 {
-    double means[ARMS_MAX * AGENTS_MAX];
-    struct graph *const graph = graph_of(setting);
-    draw_means(means, ARMS_MAX * AGENTS_MAX, 77);
+    double means[MEANS_MAX];
+    struct network *const network = network_of(setting);
+    draw_means(means, MEANS_MAX, 77);
     struct gof_spread naive[MEASURES] = {{0}};
     struct gof_spread fast[MEASURES] = {{0}};
-    measure_twin(setting, graph, means, naive);
-    measure_sim(setting, graph, means, fast);
+    measure_twin(setting, network, means, naive);
+    measure_sim(setting, network, means, fast);
+    network_free(network);
     return gof_differences(setting->name, measure_names,
                            setting->waiting_is_cut ? MEASURES_OF_A_CUT : MEASURES, fast, naive);
 }
@@ -409,17 +305,19 @@ static uint32_t compare(const struct setting *setting)
 #define GRAPH(shape, size)                                                                         \
     GRAPH_TWIN_GIS,                                                                                \
     {                                                                                              \
-        {                                                                                          \
-            shape, size                                                                            \
-        }                                                                                          \
+        PART(shape, size)                                                                          \
     }
 #define HYBRID(...)                                                                                \
     GRAPH_TWIN_SINKS,                                                                              \
     {                                                                                              \
         __VA_ARGS__                                                                                \
     }
-
-#define STAR(size) HYBRID({PATH, size})
+#define STAR(size) HYBRID(PART(EDGES, size))
+#define ALONE(size)                                                                                \
+    GRAPH_TWIN_ALONE,                                                                              \
+    {                                                                                              \
+        PART(EDGES, size)                                                                          \
+    }
 
 static const struct setting settings[] = {
     {"star", STAR(10), 10, 30000, 1, 1, .runs = 200},
@@ -439,15 +337,14 @@ static const struct setting settings[] = {
     {"complete", GRAPH(COMPLETE, 10), 6, 20000, 1, .runs = 200},
     {"ring", GRAPH(RING, 12), 6, 20000, 1, .runs = 200},
     {"path", GRAPH(PATH, 9), 6, 20000, 1, .runs = 200},
-    {"star graph", GRAPH(STAR_GRAPH, 10), 6, 20000, 1, .runs = 200},
+    {"star graph", GRAPH(STAR, 10), 6, 20000, 1, .runs = 200},
     {"random graph", GRAPH(RANDOM, 12), 6, 20000, 1, .runs = 200},
     {"ring of 50", GRAPH(RING, 50), 10, 10000, 1, .runs = 60},
     {"complete, heterogeneous", GRAPH(COMPLETE, 10), 6, 20000, 1, .heterogeneous = true,
      .runs = 200},
     {"ring, heterogeneous", GRAPH(RING, 12), 6, 20000, 1, .heterogeneous = true, .runs = 200},
     {"path, heterogeneous", GRAPH(PATH, 20), 6, 20000, 1, .heterogeneous = true, .runs = 150},
-    {"star graph, heterogeneous", GRAPH(STAR_GRAPH, 10), 6, 20000, 1, .heterogeneous = true,
-     .runs = 200},
+    {"star graph, heterogeneous", GRAPH(STAR, 10), 6, 20000, 1, .heterogeneous = true, .runs = 200},
     {"random graph, heterogeneous", GRAPH(RANDOM, 14), 6, 20000, 1, .heterogeneous = true,
      .runs = 200},
     {"path, strong noise", GRAPH(PATH, 9), 6, 60000, 0.05, .heterogeneous = true, .runs = 150},
@@ -470,58 +367,46 @@ static const struct setting settings[] = {
      .sound = true, .heterogeneous = true, .runs = 400},
     {"ring of 1", GRAPH(RING, 1), 4, 20000, 1, .runs = 300},
     {"path of 2", GRAPH(PATH, 2), 4, 20000, 1, .heterogeneous = true, .runs = 300},
-    {"hybrid of complete ones", HYBRID({COMPLETE, 4}, {COMPLETE, 4}, {COMPLETE, 4}), 6, 20000, 1,
+    {"hybrid of complete ones", HYBRID(PART(COMPLETE, 4), PART(COMPLETE, 4), PART(COMPLETE, 4)), 6,
+     20000, 1, .runs = 200},
+    {"hybrid of rings", HYBRID(PART(RING, 7), PART(RING, 7)), 6, 20000, 1, .heterogeneous = true,
      .runs = 200},
-    {"hybrid of rings", HYBRID({RING, 7}, {RING, 7}), 6, 20000, 1, .heterogeneous = true,
-     .runs = 200},
-    {"hybrid of star graphs", HYBRID({STAR_GRAPH, 5}, {STAR_GRAPH, 5}), 6, 20000, 1,
+    {"hybrid of star graphs", HYBRID(PART(STAR, 5), PART(STAR, 5)), 6, 20000, 1,
      .heterogeneous = true, .runs = 200},
-    {"hybrid of random graphs", HYBRID({RANDOM, 8}, {RANDOM, 8}), 6, 20000, 1,
+    {"hybrid of random graphs", HYBRID(PART(RANDOM, 8), PART(RANDOM, 8)), 6, 20000, 1,
      .heterogeneous = true, .runs = 200},
-    {"unbalanced hybrid", HYBRID({COMPLETE, 6}, {STAR_GRAPH, 4}, {RANDOM, 2}, {PATH, 1}), 6, 20000,
-     1, .runs = 200},
-    {"unbalanced hybrid, heterogeneous", HYBRID({PATH, 11}, {STAR_GRAPH, 4}, {RING, 5}, {PATH, 1}),
-     6, 20000, 1, .heterogeneous = true, .runs = 200},
+    {"unbalanced hybrid", HYBRID(PART(COMPLETE, 6), PART(STAR, 4), PART(RANDOM, 2), PART(PATH, 1)),
+     6, 20000, 1, .runs = 200},
+    {"unbalanced hybrid, heterogeneous",
+     HYBRID(PART(PATH, 11), PART(STAR, 4), PART(RING, 5), PART(PATH, 1)), 6, 20000, 1,
+     .heterogeneous = true, .runs = 200},
     {"unbalanced hybrid, average of averages",
-     HYBRID({PATH, 11}, {STAR_GRAPH, 4}, {RING, 5}, {PATH, 1}), 6, 20000, 1,
+     HYBRID(PART(PATH, 11), PART(STAR, 4), PART(RING, 5), PART(PATH, 1)), 6, 20000, 1,
      .average_of_averages = true, .heterogeneous = true, .runs = 200},
-    {"complete ones, one slot less", HYBRID({COMPLETE, 4}, {COMPLETE, 4}, {PATH, 1}), 6, 20000, 1,
+    {"complete ones, one slot less", HYBRID(PART(COMPLETE, 4), PART(COMPLETE, 4), PART(PATH, 1)), 6,
+     20000, 1, .first_hop_early = true, .heterogeneous = true, .runs = 200},
+    {"unbalanced hybrid, one slot less",
+     HYBRID(PART(PATH, 11), PART(STAR, 4), PART(RING, 5), PART(PATH, 1)), 6, 20000, 1,
      .first_hop_early = true, .heterogeneous = true, .runs = 200},
-    {"unbalanced hybrid, one slot less", HYBRID({PATH, 11}, {STAR_GRAPH, 4}, {RING, 5}, {PATH, 1}),
-     6, 20000, 1, .first_hop_early = true, .heterogeneous = true, .runs = 200},
-    {"hybrid, one slot less, sound", HYBRID({PATH, 7}, {RING, 5}), 6, 20000, 0.5, .sound = true,
-     .first_hop_early = true, .heterogeneous = true, .runs = 200},
-    {"one component", HYBRID({RANDOM, 11}), 6, 20000, 1, .heterogeneous = true, .runs = 200},
-    {"singletons", HYBRID({PATH, 1}, {PATH, 1}, {PATH, 1}, {PATH, 1}, {PATH, 1}), 6, 30000, 1,
+    {"hybrid, one slot less, sound", HYBRID(PART(PATH, 7), PART(RING, 5)), 6, 20000, 0.5,
+     .sound = true, .first_hop_early = true, .heterogeneous = true, .runs = 200},
+    {"one component", HYBRID(PART(RANDOM, 11)), 6, 20000, 1, .heterogeneous = true, .runs = 200},
+    {"singletons",
+     HYBRID(PART(PATH, 1), PART(PATH, 1), PART(PATH, 1), PART(PATH, 1), PART(PATH, 1)), 6, 30000, 1,
      .runs = 200},
-    {"hybrid, R = 2", HYBRID({PATH, 7}, {RING, 5}), 6, 20000, 1, .rounds = 2, .heterogeneous = true,
-     .runs = 200},
-    {"hybrid, sound", HYBRID({PATH, 7}, {RING, 5}), 6, 20000, 0.5, .sound = true,
+    {"hybrid, R = 2", HYBRID(PART(PATH, 7), PART(RING, 5)), 6, 20000, 1, .rounds = 2,
      .heterogeneous = true, .runs = 200},
-    {"hybrid, no noise", HYBRID({PATH, 7}, {RING, 5}), 6, 20000, INFINITY, .heterogeneous = true,
-     .runs = 200},
-    {"hybrid, T cuts exploration", HYBRID({PATH, 7}, {RING, 5}), 6, 700, 1, .heterogeneous = true,
-     .runs = 400},
-    {"hybrid, T cuts the collection", HYBRID({PATH, 50}, {COMPLETE, 5}), 3, 30, 1,
+    {"hybrid, sound", HYBRID(PART(PATH, 7), PART(RING, 5)), 6, 20000, 0.5, .sound = true,
+     .heterogeneous = true, .runs = 200},
+    {"hybrid, no noise", HYBRID(PART(PATH, 7), PART(RING, 5)), 6, 20000, INFINITY,
+     .heterogeneous = true, .runs = 200},
+    {"hybrid, T cuts exploration", HYBRID(PART(PATH, 7), PART(RING, 5)), 6, 700, 1,
+     .heterogeneous = true, .runs = 400},
+    {"hybrid, T cuts the collection", HYBRID(PART(PATH, 50), PART(COMPLETE, 5)), 3, 30, 1,
      .waiting_is_cut = true, .heterogeneous = true, .runs = 400},
-    {"alone", GRAPH_TWIN_ALONE, {{PATH, 6}}, 5, 20000, 1, .runs = 300},
-    {"alone, heterogeneous",
-     GRAPH_TWIN_ALONE,
-     {{PATH, 6}},
-     5,
-     20000,
-     1,
-     .heterogeneous = true,
-     .runs = 300},
-    {"alone, sound, R = 4",
-     GRAPH_TWIN_ALONE,
-     {{PATH, 6}},
-     5,
-     20000,
-     1,
-     .sound = true,
-     .rounds = 4,
-     .runs = 300},
+    {"alone", ALONE(6), 5, 20000, 1, .runs = 300},
+    {"alone, heterogeneous", ALONE(6), 5, 20000, 1, .heterogeneous = true, .runs = 300},
+    {"alone, sound, R = 4", ALONE(6), 5, 20000, 1, .sound = true, .rounds = 4, .runs = 300},
 };
 
 TEST(simulator_agrees_with_the_naive_twin)
@@ -542,13 +427,13 @@ TEST(comparison_notices_a_slightly_different_algorithm)
         {{"p", STAR(10), 10, 40000, 1, 0.5, .runs = 300},
          {"p", STAR(10), 10, 40000, 1, 0.6, .runs = 300}}};
     static const uint32_t measures[] = {2, 0}; /* regret_exploit; regret */
-    double means[ARMS_MAX * AGENTS_MAX];
-    draw_means(means, ARMS_MAX * AGENTS_MAX, 77);
+    double means[MEANS_MAX];
+    draw_means(means, MEANS_MAX, 77);
     for (size_t i = 0; i < 2; i++) {
         struct gof_spread naive[MEASURES] = {{0}};
         struct gof_spread fast[MEASURES] = {{0}};
-        measure_twin(&others[i][0], graph_of(&others[i][0]), means, naive);
-        measure_sim(&others[i][1], graph_of(&others[i][1]), means, fast);
+        measure_twin(&others[i][0], network_of(&others[i][0]), means, naive);
+        measure_sim(&others[i][1], network_of(&others[i][1]), means, fast);
         assert_int_equal(gof_differences("another one", &measure_names[measures[i]], 1,
                                          &fast[measures[i]], &naive[measures[i]]),
                          1);
@@ -560,6 +445,9 @@ TEST(comparison_notices_a_slightly_different_algorithm)
 static struct setting random_exact_setting(uint64_t *at)
 {
     static const uint64_t horizons[] = {300, 1000, 3000, 20000};
+    static const enum tacit_graph_kind shapes[] = {TACIT_GRAPH_COMPLETE, TACIT_GRAPH_RING,
+                                                   TACIT_GRAPH_PATH, TACIT_GRAPH_STAR,
+                                                   TACIT_GRAPH_RANDOM};
     struct setting setting = {.name = "exact",
                               .kind = (enum graph_twin_kind)(next_number(at) % 3),
                               .arms = 2 + (uint32_t)(next_number(at) % 8),
@@ -576,14 +464,18 @@ static struct setting random_exact_setting(uint64_t *at)
         setting.participation = 1;
         setting.arms += (uint32_t)(next_number(at) % 4);
         setting.horizon *= 50;
-        setting.parts[0] = (struct part){PATH, 1 + (uint32_t)(next_number(at) % 20)};
+        setting.parts[0] =
+            (struct tacit_graph_spec)PART(EDGES, 1 + (uint32_t)(next_number(at) % 20));
         return setting;
     }
     uint32_t const parts =
         setting.kind == GRAPH_TWIN_SINKS ? 1 + (uint32_t)(next_number(at) % PARTS_MAX) : 1;
-    for (uint32_t i = 0; i < parts; i++)
-        setting.parts[i] = (struct part){(enum shape)(next_number(at) % SHAPES),
-                                         1 + (uint32_t)(next_number(at) % 12)};
+    for (uint32_t i = 0; i < parts; i++) {
+        setting.parts[i] = (struct tacit_graph_spec)PART(
+            EDGES, 1 + (uint32_t)(next_number(at) % (NETWORK_AGENTS_MAX / PARTS_MAX)));
+        if (setting.kind != GRAPH_TWIN_ALONE)
+            setting.parts[i].kind = shapes[next_number(at) % 5];
+    }
     return setting;
 }
 
@@ -677,7 +569,7 @@ static void compare_epochs(const struct graph_twin_result *naive, const struct r
 static uint32_t compare_exactly(const struct setting *setting, uint64_t seed,
                                 const uint64_t *points, uint32_t point_count)
 {
-    double means[ARMS_MAX * AGENTS_MAX];
+    double means[MEANS_MAX];
     double metrics[ELIM_METRIC_COUNT];
     uint32_t eliminated[ARMS_MAX] = {0};
     uint32_t naive_eliminated[ARMS_MAX] = {0};
@@ -685,19 +577,19 @@ static uint32_t compare_exactly(const struct setting *setting, uint64_t seed,
     bool healed;
     uint32_t bad = 0;
     double *const curves = testing_calloc(2 * (size_t)point_count, sizeof *curves);
-    struct graph *const graph = graph_of(setting);
+    struct network *const network = network_of(setting);
+    struct tacit_elim_network const made = sim_network(setting, network);
     struct graph_twin_result naive = {.eliminated_epoch = naive_eliminated};
     struct tacit_sim_control control = {0};
     struct record record = {0};
     struct elim_observer observer = {.context = &record, .hub_persisted = record_hub};
-    draw_means(means, ARMS_MAX * AGENTS_MAX, seed);
-    struct graph_twin_config config = twin_setting(setting, graph, means);
+    draw_means(means, MEANS_MAX, seed);
+    struct graph_twin_config config = twin_setting(setting, network, means);
     config.checkpoints = points;
     config.checkpoint_count = point_count;
     config.regret_at = curves;
     assert_true(graph_twin_run(&config, &naive));
-    struct network *const network = network_of(setting, graph);
-    struct elim_sim sim = sim_setting(setting, graph, network, means, points, point_count);
+    struct elim_sim sim = sim_setting(setting, &made, means, points, point_count);
     if (setting->participation > 0)
         sim.hooks = elim_observe(&observer);
     struct tacit_sim_results const results = {.metrics = metrics,
@@ -716,7 +608,6 @@ static uint32_t compare_exactly(const struct setting *setting, uint64_t seed,
     if (setting->participation > 0)
         compare_epochs(&naive, &record);
     network_free(network);
-    testing_free(graph);
     testing_free(curves);
     return bad;
 }
@@ -736,19 +627,19 @@ TEST(without_chance_simulator_equals_the_twin)
  * with T). */
 static uint64_t horizon_in_the_waiting(struct setting setting, uint64_t seed, uint64_t after)
 {
-    double means[ARMS_MAX * AGENTS_MAX];
-    struct graph *const graph = graph_of(&setting);
+    double means[MEANS_MAX];
+    struct network *const network = network_of(&setting);
     uint64_t before = 0;
     setting.horizon = 100;
-    draw_means(means, ARMS_MAX * AGENTS_MAX, seed);
+    draw_means(means, MEANS_MAX, seed);
     for (uint32_t tries = 0; tries < 50 && before != setting.horizon; tries++) {
-        struct graph_twin_config const config = twin_setting(&setting, graph, means);
+        struct graph_twin_config const config = twin_setting(&setting, network, means);
         struct graph_twin_result result = {.eliminated_epoch = NULL};
         assert_true(graph_twin_run(&config, &result));
         before = setting.horizon;
         setting.horizon = result.trace[0].n * result.trace[0].active_before + after;
     }
-    testing_free(graph);
+    network_free(network);
     return before == setting.horizon ? before : 0;
 }
 
@@ -782,17 +673,10 @@ TEST(without_chance_the_curve_equals_the_twin_at_every_slot)
         {"curve of a star", STAR(5), 10, SLOTS, INFINITY, 1, .constant_rewards = true, .runs = 1},
         {"curve of a ring", GRAPH(RING, 9), 5, SLOTS, INFINITY, .heterogeneous = true,
          .constant_rewards = true, .runs = 1},
-        {"curve of a hybrid", HYBRID({PATH, 8}, {COMPLETE, 3}, {RING, 1}), 5, SLOTS, INFINITY,
-         .heterogeneous = true, .constant_rewards = true, .runs = 1},
-        {"curve of agents alone",
-         GRAPH_TWIN_ALONE,
-         {{PATH, 5}},
-         3,
-         SLOTS,
-         INFINITY,
-         .heterogeneous = true,
-         .constant_rewards = true,
-         .runs = 1}};
+        {"curve of a hybrid", HYBRID(PART(PATH, 8), PART(COMPLETE, 3), PART(RING, 1)), 5, SLOTS,
+         INFINITY, .heterogeneous = true, .constant_rewards = true, .runs = 1},
+        {"curve of agents alone", ALONE(5), 3, SLOTS, INFINITY, .heterogeneous = true,
+         .constant_rewards = true, .runs = 1}};
     static uint64_t points[SLOTS];
     uint32_t bad = 0;
     for (uint64_t slot = 1; slot <= SLOTS; slot++)

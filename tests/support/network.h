@@ -5,7 +5,7 @@
 #include "elim_sim.h"
 #include "tacit/topo.h"
 
-#define NETWORK_AGENTS_MAX 48u
+#define NETWORK_AGENTS_MAX 64u
 #define NETWORK_EDGES_MAX (NETWORK_AGENTS_MAX * (NETWORK_AGENTS_MAX - 1) / 2)
 
 struct network {
