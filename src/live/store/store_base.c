@@ -190,6 +190,27 @@ enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3
     return status;
 }
 
+enum tacit_status store_query_number(struct live_store *store, const char *sql, int64_t *number)
+{
+    sqlite3_stmt *row = NULL;
+    TACIT_TRY(store_query(store, sql, &row));
+    *number = sqlite3_column_int64(row, 0);
+    (void)sqlite3_finalize(row);
+    return TACIT_OK;
+}
+
+enum tacit_status store_connect(struct live_store *store, sqlite3 **database, const char *path,
+                                int flags, const char *vfs_name, const char *what)
+{
+    TACIT_ASSERT(*database == NULL);
+    int const code = sqlite3_open_v2(
+        path, database,
+        flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, vfs_name);
+    if (*database == NULL)
+        return store_break(store, TACIT_MEMORY, "out of memory");
+    return code == SQLITE_OK ? TACIT_OK : store_break_database(store, *database, what);
+}
+
 enum tacit_status store_configure(struct live_store *store, sqlite3 *database)
 {
     static const int on[] = {SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE};

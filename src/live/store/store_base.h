@@ -184,11 +184,17 @@ bool store_walk(struct live_store *store, sqlite3_stmt *rows, enum tacit_status 
 enum tacit_status store_execute_in(struct live_store *store, sqlite3 *database, const char *sql,
                                    const char *what);
 enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what);
+/* Opens a database of a store; *database: also where it cannot be, but for want of memory. */
+enum tacit_status store_connect(struct live_store *store, sqlite3 **database, const char *path,
+                                int flags, const char *vfs_name, const char *what);
 /* How each database of a store is used. */
 enum tacit_status store_configure(struct live_store *store, sqlite3 *database);
 /* Prepares, binds nothing, steps to the only row; the caller finalizes. Errors: the store is
  * broken, and *row not set: no row at all is TACIT_MALFORMED. */
 enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row);
+
+/* The only number of the only row. */
+enum tacit_status store_query_number(struct live_store *store, const char *sql, int64_t *number);
 
 static inline uint32_t store_generation_of(uint32_t user_version)
 {
@@ -463,6 +469,9 @@ void store_high_water_close(struct live_store *store);
 
 /* Moves everything from the log to the file; the next batch uses the log anew. */
 enum tacit_status store_checkpoint(struct live_store *store);
+
+/* SQLite's own file of the log; *size is 0 where it has opened none. Result: SQLite's code. */
+int store_log_file(struct live_store *store, sqlite3_file **log, sqlite3_int64 *size);
 
 /* Folds the log into the file, then overwrites what of it was written since it was overwritten
  * last. Requires: no batch. Errors: TACIT_IO, as the store breaks. Cost: what the log holds, and

@@ -91,24 +91,22 @@ static enum tacit_status resize(struct live_store *store, size_t size)
 enum tacit_status live_store_put_core(struct live_store *store, const void *bytes, size_t size)
 {
     TACIT_ASSERT(store != NULL);
-    enum tacit_status status = store_may_put(store);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(store_may_put(store));
     if (!store_is_blob(bytes, size))
         return TACIT_INVALID;
     bool const is_new = size != store->core.size;
     bool has_changed = is_new;
     if (is_new)
-        status = resize(store, size);
-    for (size_t part = 0; status == TACIT_OK && part < part_count(size); part++) {
+        TACIT_TRY(resize(store, size));
+    for (size_t part = 0; part < part_count(size); part++) {
         uint8_t const *const now = (const uint8_t *)bytes + part * PART_BYTES;
         size_t const now_size = part_size(size, part);
         if (!is_new && memcmp(now, store->core.bytes + part * PART_BYTES, now_size) == 0)
             continue;
         has_changed = true;
-        status = put_part(store, part, now, now_size);
+        TACIT_TRY(put_part(store, part, now, now_size));
     }
-    return status == TACIT_OK && has_changed ? put_whole(store) : status;
+    return has_changed ? put_whole(store) : TACIT_OK;
 }
 
 /* ---- Getting --------------------------------------------------------------------------------- */
@@ -178,12 +176,10 @@ void store_core_free(struct store_core *core)
 
 enum tacit_status store_core_drop(struct live_store *store)
 {
-    enum tacit_status status = store_run(store, STORE_DROP_CORE, "drop the core's state");
-    if (status == TACIT_OK)
-        status = store_run(store, STORE_DROP_PARTS, "drop the core's state");
-    if (status == TACIT_OK)
-        store_core_free(&store->core);
-    return status;
+    TACIT_TRY(store_run(store, STORE_DROP_CORE, "drop the core's state"));
+    TACIT_TRY(store_run(store, STORE_DROP_PARTS, "drop the core's state"));
+    store_core_free(&store->core);
+    return TACIT_OK;
 }
 
 enum tacit_status live_store_copy_core(const struct live_store *store, void **bytes, size_t *size)

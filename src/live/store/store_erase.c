@@ -48,8 +48,8 @@ enum tacit_status store_checkpoint(struct live_store *store)
 
 /* ---- The log's file -------------------------------------------------------------------------- */
 
-/* *size is 0 where SQLite has opened none. Result, as of the next three: SQLite's code. */
-static int log_of(struct live_store *store, sqlite3_file **log, sqlite3_int64 *size)
+/* Result, as of the next three: SQLite's code. */
+int store_log_file(struct live_store *store, sqlite3_file **log, sqlite3_int64 *size)
 {
     *size = 0;
     int const code =
@@ -105,7 +105,7 @@ enum tacit_status store_erase_log(struct live_store *store)
     if (store->log_pages_used == 0)
         return TACIT_OK;
     TACIT_TRY(store_checkpoint(store));
-    int const code = log_of(store, &log, &size);
+    int const code = store_log_file(store, &log, &size);
     if (code != SQLITE_OK || size <= STORE_LOG_HEADER_BYTES)
         return store_break(store, TACIT_IO, "cannot find the log to overwrite it: %s",
                            sqlite3_errstr(code));

@@ -79,22 +79,12 @@ static bool write_high_water(const struct live_store *store,
            renameat(directory, HIGH_WATER_NEW, directory, HIGH_WATER) == 0 && fsync(directory) == 0;
 }
 
-/* In the state; 0: there is none. */
-static enum tacit_status newest_release(struct live_store *store, uint64_t *number)
-{
-    sqlite3_stmt *row = NULL;
-    TACIT_TRY(store_query(store, "SELECT coalesce(max(number), 0) FROM releases", &row));
-    *number = (uint64_t)sqlite3_column_int64(row, 0);
-    (void)sqlite3_finalize(row);
-    return TACIT_OK;
-}
-
 enum tacit_status store_high_water_releases(struct live_store *store)
 {
-    uint64_t number;
-    TACIT_TRY(newest_release(store, &number));
-    store->put_release = number;
-    if (number >= store->high_water.release)
+    int64_t number; /* 0: there is none */
+    TACIT_TRY(store_query_number(store, "SELECT coalesce(max(number), 0) FROM releases", &number));
+    store->put_release = (uint64_t)number;
+    if (store->put_release >= store->high_water.release)
         return TACIT_OK;
     return store_break(store, TACIT_MALFORMED,
                        "release %llu was made from this state, but it ends with release %llu: its "

@@ -129,20 +129,13 @@ bool live_store_has_new_config(const struct live_store *store)
 
 enum tacit_status live_store_adopt_config(struct live_store *store)
 {
-    enum tacit_status status = store_may_put(store);
+    TACIT_TRY(store_may_put(store));
     TACIT_ASSERT(store->has_new_config);
-    if (status == TACIT_OK)
-        status = store_core_drop(store);
-    if (status == TACIT_OK)
-        status = store_rows_drop(store, STORE_DECISIONS);
-    if (status == TACIT_OK)
-        status = store_rows_drop(store, STORE_UNITS);
-    if (status == TACIT_OK)
-        status = store_remembered_forget(store);
-    if (status == TACIT_OK)
-        status = put_digest(store);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(store_core_drop(store));
+    TACIT_TRY(store_rows_drop(store, STORE_DECISIONS));
+    TACIT_TRY(store_rows_drop(store, STORE_UNITS));
+    TACIT_TRY(store_remembered_forget(store));
+    TACIT_TRY(put_digest(store));
     store->has_new_config = false;
     live_store_erase_past(store);
     return TACIT_OK;

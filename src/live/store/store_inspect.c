@@ -67,16 +67,12 @@ static enum tacit_status connect_to(struct live_store *store, const struct place
     free(real);
     if (path == NULL)
         return store_break(store, TACIT_MEMORY, "out of memory");
-    int const code =
-        sqlite3_open_v2(path, &store->database,
-                        (has_log ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_URI |
-                            SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE,
-                        NULL);
+    enum tacit_status const status = store_connect(
+        store, &store->database, path,
+        (has_log ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_URI, NULL, "open");
     free(path);
-    if (store->database == NULL)
-        return store_break(store, TACIT_MEMORY, "out of memory");
-    if (code != SQLITE_OK)
-        return store_break_sqlite(store, "open");
+    if (status != TACIT_OK)
+        return status;
     (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return store_execute(store,

@@ -39,15 +39,10 @@ static enum tacit_status connect_to(struct live_store *store, const struct openi
     /* Before its first use. Nobody asks SQLite what it has taken, and counting it takes a lock each
      * time. */
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    int const code = sqlite3_open_v2(path, &store->database,
-                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
-                                         SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE,
-                                     store->vfs_name);
+    enum tacit_status const status = store_connect(store, &store->database, path,
+                                                   SQLITE_OPEN_READWRITE, store->vfs_name, "open");
     free(path);
-    if (store->database == NULL)
-        return store_break(store, TACIT_MEMORY, "out of memory");
-    return code == SQLITE_OK ? store_configure(store, store->database)
-                             : store_break_sqlite(store, "open");
+    return status == TACIT_OK ? store_configure(store, store->database) : status;
 }
 
 /* Asks for the journal mode, or sets it: it has to be the log, else the status is `otherwise`.
@@ -231,10 +226,8 @@ static int write_again(sqlite3_file *log, sqlite3_int64 size)
 static enum tacit_status settle_log(struct live_store *store)
 {
     sqlite3_file *log = NULL;
-    sqlite3_int64 size = 0;
-    int code = sqlite3_file_control(store->database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-    if (code == SQLITE_OK && log != NULL && log->pMethods != NULL)
-        code = log->pMethods->xFileSize(log, &size);
+    sqlite3_int64 size;
+    int code = store_log_file(store, &log, &size);
     if (code == SQLITE_OK && size > 0)
         code = write_again(log, size);
     if (code == SQLITE_OK && size > STORE_LOG_HEADER_BYTES)

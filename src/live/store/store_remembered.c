@@ -114,23 +114,15 @@ static enum tacit_status connect_to(struct live_store *store)
     int reserved = STORE_PAGES_SUM_BYTES;
     if (!store_pages_register(&remembered->pages, store->vfs_name))
         return store_break(store, TACIT_MEMORY, "out of memory");
-    int const code = sqlite3_open_v2(remembered->path, &remembered->database,
-                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
-                                         SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE,
-                                     remembered->pages.name);
-    if (remembered->database == NULL)
-        return store_break(store, TACIT_MEMORY, "out of memory");
-    if (code != SQLITE_OK)
-        return store_break_database(store, remembered->database, "open what is remembered");
+    TACIT_TRY(store_connect(store, &remembered->database, remembered->path, SQLITE_OPEN_READWRITE,
+                            remembered->pages.name, "open what is remembered"));
     (void)sqlite3_file_control(remembered->database, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
-    enum tacit_status const status = store_configure(store, remembered->database);
+    TACIT_TRY(store_configure(store, remembered->database));
     /* 16 MiB, which a transaction never fills: nothing is written before it ends. */
-    return status != TACIT_OK
-               ? status
-               : store_execute_in(store, remembered->database,
-                                  "PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = -16384;"
-                                  "PRAGMA cache_spill = OFF",
-                                  "configure what is remembered");
+    return store_execute_in(store, remembered->database,
+                            "PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = -16384;"
+                            "PRAGMA cache_spill = OFF",
+                            "configure what is remembered");
 }
 
 static enum tacit_status prepare(struct live_store *store)
@@ -242,23 +234,19 @@ enum tacit_status store_remembered_open(struct live_store *store, int directory,
         remembered->path = NULL;
         return store_break(store, TACIT_MEMORY, "out of memory");
     }
-    enum tacit_status status = live_store_get_value(store, NAME, &remembered->transactions, &found);
-    if (status == TACIT_OK && remembered->transactions == 0)
+    TACIT_TRY(live_store_get_value(store, NAME, &remembered->transactions, &found));
+    if (remembered->transactions == 0)
         return remove_files(store);
-    if (status == TACIT_OK)
-        status = live_private_file_check(directory, directory_name, FILE_NAME, &size, error);
-    if (status == TACIT_OK)
-        status =
-            live_private_file_check(directory, directory_name, JOURNAL_NAME, &journal_size, error);
-    if (status == TACIT_OK && size < 0)
-        status = live_refuse(error, TACIT_MALFORMED,
-                             "%s/" FILE_NAME " is missing: decisions that are remembered were in "
-                             "it; put it back, or remove the whole directory and rejoin as a new "
-                             "site",
-                             directory_name);
-    if (error->text[0] != '\0')
-        return status;
-    return status == TACIT_OK ? read_file(store) : status;
+    TACIT_TRY(live_private_file_check(directory, directory_name, FILE_NAME, &size, error));
+    TACIT_TRY(
+        live_private_file_check(directory, directory_name, JOURNAL_NAME, &journal_size, error));
+    if (size < 0)
+        return live_refuse(error, TACIT_MALFORMED,
+                           "%s/" FILE_NAME " is missing: decisions that are remembered were in "
+                           "it; put it back, or remove the whole directory and rejoin as a new "
+                           "site",
+                           directory_name);
+    return read_file(store);
 }
 
 void store_remembered_close(struct live_store *store)
@@ -403,21 +391,21 @@ static enum tacit_status bind_row(struct live_store *store, sqlite3_stmt *put,
     if (kept.deadline_ms < store->remembered.oldest_ms)
         store->remembered.oldest_ms = kept.deadline_ms;
     store_columns_bind(store, put, columns, COLUMN_COUNT, &kept);
-    enum tacit_status const status = row->key == NULL ? TACIT_OK : hash_key(store, row->key, &hash);
-    if (row->key != NULL && status == TACIT_OK)
-        store_bind_number(store, put, (int)COLUMN_COUNT + 1, hash);
-    return status;
+    if (row->key == NULL)
+        return TACIT_OK;
+    TACIT_TRY(hash_key(store, row->key, &hash));
+    store_bind_number(store, put, (int)COLUMN_COUNT + 1, hash);
+    return TACIT_OK;
 }
 
 /* *is_new: there was none of this number. */
 static enum tacit_status put_row(struct live_store *store, const struct live_decision_row *row,
                                  bool *is_new)
 {
-    enum tacit_status status = bind_row(store, store->remembered.statements[REMEMBERED_PUT], row);
-    if (status == TACIT_OK)
-        status = run(store, REMEMBERED_PUT, "remember");
-    *is_new = status == TACIT_OK && sqlite3_changes(store->remembered.database) == 1;
-    return status;
+    TACIT_TRY(bind_row(store, store->remembered.statements[REMEMBERED_PUT], row));
+    TACIT_TRY(run(store, REMEMBERED_PUT, "remember"));
+    *is_new = sqlite3_changes(store->remembered.database) == 1;
+    return TACIT_OK;
 }
 
 /* It was handed over before: a crash came between, or it got a reward too late. What the state has
@@ -428,28 +416,24 @@ static enum tacit_status put_again(struct live_store *store, const struct live_d
     bool is_new;
     store_bind_number(store, drop, 1, row->number);
     store_bind_number(store, drop, 2, row->salt);
-    enum tacit_status const status = run(store, REMEMBERED_DROP, "remember");
-    if (status == TACIT_OK && sqlite3_changes(store->remembered.database) == 0)
+    TACIT_TRY(run(store, REMEMBERED_DROP, "remember"));
+    if (sqlite3_changes(store->remembered.database) == 0)
         return store_break(store, TACIT_MALFORMED, FILE_NAME " has another decision of a number");
-    return status == TACIT_OK ? put_row(store, row, &is_new) : status;
+    return put_row(store, row, &is_new);
 }
 
 enum tacit_status live_store_remember(struct live_store *store, const struct live_decision_row *row)
 {
     struct store_remembered *const remembered = &store->remembered;
-    bool is_new = false;
-    enum tacit_status status = store_may_put(store);
+    bool is_new;
+    TACIT_TRY(store_may_put(store));
     TACIT_ASSERT(row->number > 0 && row->number <= STORE_KEY_MAX && !remembered->is_gone);
-    if (status == TACIT_OK && row->key != NULL && !store_is_text(row->key, 0))
+    if (row->key != NULL && !store_is_text(row->key, 0))
         return TACIT_INVALID;
-    if (status == TACIT_OK && remembered->database == NULL)
-        status = make(store);
-    if (status == TACIT_OK)
-        status = begin(store);
-    if (status == TACIT_OK)
-        status = put_row(store, row, &is_new);
-    if (status != TACIT_OK)
-        return status;
+    if (remembered->database == NULL)
+        TACIT_TRY(make(store));
+    TACIT_TRY(begin(store));
+    TACIT_TRY(put_row(store, row, &is_new));
     remembered->changes += row->key == NULL ? 1 : KEY_CHANGES;
     remembered->rows += is_new ? 1 : 0;
     return is_new ? TACIT_OK : put_again(store, row);

@@ -158,22 +158,13 @@ enum tacit_status store_tables_make(struct live_store *store)
 
 /* ---- Checking ------------------------------------------------------------------------------- */
 
-static enum tacit_status read_number(struct live_store *store, const char *sql, int64_t *number)
-{
-    sqlite3_stmt *row = NULL;
-    TACIT_TRY(store_query(store, sql, &row));
-    *number = sqlite3_column_int64(row, 0);
-    (void)sqlite3_finalize(row);
-    return TACIT_OK;
-}
-
 /* Once more, after SQLite has looked into its log: the header's copy there counts. other: the
  * status where it is another number. */
 static enum tacit_status check_number(struct live_store *store, const char *pragma,
                                       int64_t expected, enum tacit_status other)
 {
     int64_t found;
-    enum tacit_status const status = read_number(store, pragma, &found);
+    enum tacit_status const status = store_query_number(store, pragma, &found);
     if (status != TACIT_OK || found == expected)
         return status;
     return store_break(store, other, "%s is %lld; this program reads %lld only", pragma,
@@ -255,7 +246,7 @@ static enum tacit_status check_schema(struct live_store *store)
 static enum tacit_status check_format(struct live_store *store)
 {
     int64_t found;
-    TACIT_TRY(read_number(store, "PRAGMA user_version", &found));
+    TACIT_TRY(store_query_number(store, "PRAGMA user_version", &found));
     store->generation = store_generation_of((uint32_t)found);
     store->format = store_format_of((uint32_t)found);
     if (store_format_is_read((uint32_t)found))
