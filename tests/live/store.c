@@ -64,17 +64,13 @@ static void expect_batch(uint64_t batch)
 
 static void set_mode(const char *name, mode_t mode)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, name);
-    assert_int_equal(chmod(path, mode), 0);
+    assert_int_equal(chmod(store_path(name), mode), 0);
 }
 
 static mode_t mode_of(const char *name)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, name);
     struct stat found;
-    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(stat(store_path(name), &found), 0);
     return found.st_mode & 07777u;
 }
 
@@ -86,21 +82,17 @@ static void write_private(const char *name, const void *bytes, size_t size)
 
 static void remove_file(const char *name)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, name);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(store_path(name)), 0);
 }
 
 /* Somebody with SQLite's shell. */
 static int shell(const char *sql)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, STORE_FILE);
     sqlite3 *database = NULL;
-    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_open(store_path(STORE_FILE), &database), SQLITE_OK);
     int const code = sqlite3_exec(database, sql, NULL, NULL, NULL);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
-    assert_int_equal(chmod(path, 0600), 0);
+    set_mode(STORE_FILE, 0600);
     return code;
 }
 
@@ -162,10 +154,8 @@ static void expect_core(struct live_store *store, const uint8_t *bytes, size_t s
 
 static off_t log_bytes(void)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, STORE_LOG);
     struct stat found;
-    return stat(path, &found) == 0 ? found.st_size : 0;
+    return stat(store_path(STORE_LOG), &found) == 0 ? found.st_size : 0;
 }
 
 /* The hub of a thousand sites: each report changes a row. */
@@ -308,15 +298,7 @@ struct whole_row {
 static bool expect_whole_row(void *context, const struct live_decision_row *row)
 {
     struct whole_row *const expected = context;
-    const struct live_decision_row *const other = &expected->row;
-    assert_true(row->number == other->number && row->salt == other->salt && row->arm == other->arm);
-    assert_true(row->kind == other->kind && row->state == other->state);
-    assert_true(row->opened_ms == other->opened_ms && row->deadline_ms == other->deadline_ms);
-    assert_memory_equal(&row->value, &other->value, sizeof row->value);
-    assert_string_equal(row->key, other->key);
-    assert_string_equal(row->unit, other->unit);
-    assert_int_equal(row->kept_size, other->kept_size);
-    assert_memory_equal(row->kept, other->kept, row->kept_size);
+    store_model_expect_row(row, &expected->row);
     expected->count++;
     return true;
 }
@@ -528,11 +510,8 @@ STORE_TEST_FAULTY(what_a_making_left_that_was_cut_short_goes)
     for (size_t i = 0; i < 3; i++)
         write_private(names[i], "left", 4);
     store_model_make(2);
-    for (size_t i = 0; i < 3; i++) {
-        char path[TEMP_PATH_BYTES];
-        temp_path(path, store_directory, names[i]);
-        assert_int_equal(access(path, F_OK), -1);
-    }
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(access(store_path(names[i]), F_OK), -1);
     expect_batch(2);
 }
 
@@ -592,11 +571,9 @@ STORE_TEST_FAULTY(somebody_elses_files_are_refused)
     if (geteuid() != 0)
         SKIP_BECAUSE("only root can give files away");
     store_model_make(1);
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, STORE_FILE);
-    assert_int_equal(chown(path, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
+    assert_int_equal(chown(store_path(STORE_FILE), SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
     expect_refused(TACIT_INVALID, "belongs to user 12345");
-    assert_int_equal(chown(path, 0, 0), 0);
+    assert_int_equal(chown(store_path(STORE_FILE), 0, 0), 0);
     assert_int_equal(chown(store_directory, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
     expect_refused(TACIT_INVALID, "belongs to user 12345");
     assert_int_equal(chown(store_directory, 0, 0), 0);
@@ -615,14 +592,12 @@ STORE_TEST_FAULTY(links_are_refused)
     expect_refused_at(slashed, TACIT_INVALID, "is a symbolic link");
     static const char *const names[] = {STORE_FILE, "lock"};
     for (size_t i = 0; i < 2; i++) {
-        char path[TEMP_PATH_BYTES];
         char elsewhere[TEMP_PATH_BYTES];
-        temp_path(path, store_directory, names[i]);
         temp_path(elsewhere, store_around, names[i]);
-        assert_int_equal(rename(path, elsewhere), 0);
-        assert_int_equal(symlink(elsewhere, path), 0);
+        assert_int_equal(rename(store_path(names[i]), elsewhere), 0);
+        assert_int_equal(symlink(elsewhere, store_path(names[i])), 0);
         expect_refused(TACIT_INVALID, "is a symbolic link");
-        assert_int_equal(rename(elsewhere, path), 0);
+        assert_int_equal(rename(elsewhere, store_path(names[i])), 0);
     }
     expect_batch(1);
 }
@@ -633,10 +608,9 @@ STORE_TEST_FAULTY(other_things_in_place_of_ours_are_refused)
     expect_refused(TACIT_INVALID, "is not a directory");
     assert_int_equal(unlink(store_directory), 0);
     assert_int_equal(mkdir(store_directory, 0700), 0);
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, STORE_FILE);
-    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(mkdir(store_path(STORE_FILE), 0700), 0);
     expect_refused(TACIT_INVALID, "is not a plain file");
+    char path[TEMP_PATH_BYTES];
     temp_path(path, store_around, "no/such/parent");
     expect_refused_at(path, TACIT_IO, "No such file or directory");
 }
@@ -931,10 +905,8 @@ STORE_TEST_FAULTY(counts_of_units_are_kept)
 STORE_TEST_FAULTY(another_format_in_the_log_is_refused)
 {
     store_model_make(2); /* two turns: the log's is 3, of format 12 */
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, STORE_FILE);
     sqlite3 *database = NULL;
-    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_open(store_path(STORE_FILE), &database), SQLITE_OK);
     assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 780", NULL, NULL, NULL),
                      SQLITE_OK);
     struct store_image image = store_image_read(store_directory);
@@ -1129,8 +1101,7 @@ STORE_TEST_FAULTY(a_damaged_free_list_is_refused)
 STORE_TEST_FAULTY(a_torn_header_is_refused_unless_the_log_is_folded)
 {
     struct live_store *const store = store_model_open(store_directory);
-    for (uint64_t batch = 1; batch <= 5; batch++)
-        assert_int_equal(store_model_batch(store, batch), TACIT_OK);
+    assert_int_equal(store_model_batches(store, 1, 5), 5);
     struct store_image fresh = store_image_read(store_directory);
     assert_int_equal(store_checkpoint(store), TACIT_OK);
     struct store_image folded = store_image_read(store_directory);
@@ -1218,17 +1189,10 @@ STORE_TEST_FAULTY(the_log_is_folded_when_it_has_as_many_pages_as_it_may)
 /* A directory as a kill leaves it, of so many batches. */
 static struct store_image make_killed(uint64_t batches)
 {
-    pid_t const child = fork();
-    if (child == 0) {
-        struct live_store *const store = store_model_open(store_directory);
-        for (uint64_t batch = 1; batch <= batches; batch++)
-            if (store_model_batch(store, batch) != TACIT_OK)
-                _exit(1);
-        _exit(0); /* nothing is closed */
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    struct live_store *const store = store_model_open(store_directory);
+    assert_int_equal(store_model_batches(store, 1, batches), batches);
+    store->is_broken = true; /* killed: no orderly close */
+    live_store_close(store);
     return store_image_read(store_directory);
 }
 

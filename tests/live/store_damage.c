@@ -88,30 +88,41 @@ static void log_sum(uint32_t sum[2], const uint8_t *bytes, size_t size, bool is_
     }
 }
 
-struct log {
+static struct {
     uint8_t bytes[STORE_LOG_HEADER_BYTES + FRAMES_MAX * STORE_LOG_FRAME_BYTES];
     size_t size;
     uint32_t sum[2];
     uint8_t salt;
     bool is_big_endian;
-};
+} wal;
+static uint8_t base[4 * STORE_PAGE_BYTES + 1]; /* of the file */
+
+/* With a file of four pages of zeros, for a log. */
+static int make_file(void **state)
+{
+    if (make_place(state) != 0)
+        return 1;
+    memset(base, 0, sizeof base);
+    file_put(STORE_FILE, base, sizeof base - 1);
+    return 0;
+}
 
 /* Over what is there: frames behind the new ones stay. */
-static void log_begin(struct log *log, uint8_t salt, bool is_big_endian)
+static void log_begin(uint8_t salt, bool is_big_endian)
 {
-    uint8_t *const header = log->bytes;
-    log->sum[0] = log->sum[1] = 0;
-    log->salt = salt;
-    log->is_big_endian = is_big_endian;
-    log->size = STORE_LOG_HEADER_BYTES;
+    uint8_t *const header = wal.bytes;
+    wal.sum[0] = wal.sum[1] = 0;
+    wal.salt = salt;
+    wal.is_big_endian = is_big_endian;
+    wal.size = STORE_LOG_HEADER_BYTES;
     log_put_u32(header, is_big_endian ? 0x377f0683 : 0x377f0682);
     log_put_u32(header + 4, 3007000);
     log_put_u32(header + 8, STORE_PAGE_BYTES);
     log_put_u32(header + 12, salt);
     memset(header + 16, salt, 8);
-    log_sum(log->sum, header, 24, is_big_endian);
-    log_put_u32(header + 24, log->sum[0]);
-    log_put_u32(header + 28, log->sum[1]);
+    log_sum(wal.sum, header, 24, is_big_endian);
+    log_put_u32(header + 24, wal.sum[0]);
+    log_put_u32(header + 28, wal.sum[1]);
 }
 
 static void fill_page(uint8_t page[STORE_PAGE_BYTES], uint32_t number, uint32_t turn)
@@ -122,38 +133,38 @@ static void fill_page(uint8_t page[STORE_PAGE_BYTES], uint32_t number, uint32_t 
 }
 
 /* pages: of the file behind the commit; 0: none ends here. */
-static void log_add(struct log *log, uint32_t page, uint32_t pages, uint32_t turn)
+static void log_add(uint32_t page, uint32_t pages, uint32_t turn)
 {
-    uint8_t *const frame = log->bytes + log->size;
+    uint8_t *const frame = wal.bytes + wal.size;
     log_put_u32(frame, page);
     log_put_u32(frame + 4, pages);
-    memset(frame + 8, log->salt, 8);
+    memset(frame + 8, wal.salt, 8);
     fill_page(frame + FRAME_HEADER, page, turn);
-    log_sum(log->sum, frame, 8, log->is_big_endian);
-    log_sum(log->sum, frame + FRAME_HEADER, STORE_PAGE_BYTES, log->is_big_endian);
-    log_put_u32(frame + 16, log->sum[0]);
-    log_put_u32(frame + 20, log->sum[1]);
-    log->size += STORE_LOG_FRAME_BYTES;
+    log_sum(wal.sum, frame, 8, wal.is_big_endian);
+    log_sum(wal.sum, frame + FRAME_HEADER, STORE_PAGE_BYTES, wal.is_big_endian);
+    log_put_u32(frame + 16, wal.sum[0]);
+    log_put_u32(frame + 20, wal.sum[1]);
+    wal.size += STORE_LOG_FRAME_BYTES;
 }
 
 /* Four commits, of turns first to first + 1. */
-static void log_fill(struct log *log, uint32_t first)
+static void log_fill(uint32_t first)
 {
-    log_add(log, 1, 0, first);
-    log_add(log, 2, 4, first);
-    log_add(log, 3, 4, first);
-    log_add(log, 1, 0, first + 1);
-    log_add(log, 2, 0, first + 1);
-    log_add(log, 4, 4, first + 1);
-    log_add(log, 2, 4, first + 2);
+    log_add(1, 0, first);
+    log_add(2, 4, first);
+    log_add(3, 4, first);
+    log_add(1, 0, first + 1);
+    log_add(2, 0, first + 1);
+    log_add(4, 4, first + 1);
+    log_add(2, 4, first + 2);
 }
 
 /* The file that has what log_fill holds: its last word on each page. */
-static void file_fill(uint8_t file[4 * STORE_PAGE_BYTES], uint32_t first)
+static void file_fill(uint32_t first)
 {
     static const uint32_t turns[] = {1, 2, 0, 1};
     for (uint32_t page = 1; page <= 4; page++)
-        fill_page(file + (size_t)(page - 1) * STORE_PAGE_BYTES, page, first + turns[page - 1]);
+        fill_page(base + (size_t)(page - 1) * STORE_PAGE_BYTES, page, first + turns[page - 1]);
 }
 
 static enum tacit_status check_log(size_t size, uint32_t turn)
@@ -165,96 +176,87 @@ static enum tacit_status check_log(size_t size, uint32_t turn)
 }
 
 /* Each way of one byte; returns how many were taken for whole. */
-static unsigned change_log(const struct log *log, size_t at, uint32_t turn)
+static unsigned change_log(size_t at, uint32_t turn)
 {
     unsigned taken = 0;
     for (unsigned way = 0; way < WAYS; way++) {
-        byte_put(STORE_LOG, at, changed(log->bytes[at], way));
-        taken += check_log(log->size, turn) == TACIT_OK;
+        byte_put(STORE_LOG, at, changed(wal.bytes[at], way));
+        taken += check_log(wal.size, turn) == TACIT_OK;
     }
-    byte_put(STORE_LOG, at, log->bytes[at]);
+    byte_put(STORE_LOG, at, wal.bytes[at]);
     return taken;
 }
 
-static void every_byte_of_a_log(struct log *log, uint32_t turn)
+static void every_byte_of_a_log(uint32_t turn)
 {
     static const size_t samples[] = {0, 1, 7, 8, 57, 59, 60, 61, 62, 63, 64, 2000, 4094, 4095};
     for (size_t at = 0; at < STORE_LOG_HEADER_BYTES; at++)
-        (void)change_log(log, at, turn);
-    for (size_t frame = STORE_LOG_HEADER_BYTES; frame < log->size; frame += STORE_LOG_FRAME_BYTES) {
+        (void)change_log(at, turn);
+    for (size_t frame = STORE_LOG_HEADER_BYTES; frame < wal.size; frame += STORE_LOG_FRAME_BYTES) {
         for (size_t at = 0; at < FRAME_HEADER; at++)
-            (void)change_log(log, frame + at, turn);
+            (void)change_log(frame + at, turn);
         for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
-            (void)change_log(log, frame + FRAME_HEADER + samples[i], turn);
+            (void)change_log(frame + FRAME_HEADER + samples[i], turn);
     }
 }
 
-TEST_WITH(a_changed_byte_of_the_log_has_a_known_verdict, make_place, remove_place)
+TEST_WITH(a_changed_byte_of_the_log_has_a_known_verdict, make_file, remove_place)
 {
-    static struct log log;
-    static uint8_t file[4 * STORE_PAGE_BYTES];
     for (int order = 0; order < 2; order++) {
-        log_begin(&log, 9, order == 1);
-        log_fill(&log, 5);
-        file_put(STORE_LOG, log.bytes, log.size);
-        memset(file, 0, sizeof file);
-        file_put(STORE_FILE, file, sizeof file);
-        assert_int_equal(check_log(log.size, 5), TACIT_OK);
-        every_byte_of_a_log(&log, 5);
+        log_begin(9, order == 1);
+        log_fill(5);
+        file_put(STORE_LOG, wal.bytes, wal.size);
+        assert_int_equal(check_log(wal.size, 5), TACIT_OK);
+        every_byte_of_a_log(5);
     }
     /* of the first commits none is taken, of the last one each: it may be a torn end */
     size_t const frame = STORE_LOG_HEADER_BYTES + 2 * STORE_LOG_FRAME_BYTES;
-    assert_int_equal(change_log(&log, frame + FRAME_HEADER + 5, 5), 0);
-    assert_int_equal(change_log(&log, log.size - 5, 5), WAYS);
+    assert_int_equal(change_log(frame + FRAME_HEADER + 5, 5), 0);
+    assert_int_equal(change_log(wal.size - 5, 5), WAYS);
 }
 
 /* A header that cannot be read is no matter where all that was committed is in the file. */
-TEST_WITH(a_lost_header_has_a_known_verdict, make_place, remove_place)
+TEST_WITH(a_lost_header_has_a_known_verdict, make_file, remove_place)
 {
-    static struct log log;
-    static uint8_t file[4 * STORE_PAGE_BYTES + 1];
     static const size_t sizes[] = {0, 1, 4095, 4096, 8192, 12287, 12288, 16383, 16384, 16385};
-    log_begin(&log, 9, false);
-    log_fill(&log, 5);
-    log_add(&log, 7, 0, 9); /* not committed: nobody misses it */
-    file_fill(file, 5);
-    log.bytes[20] ^= 1;
-    file_put(STORE_LOG, log.bytes, log.size);
+    log_begin(9, false);
+    log_fill(5);
+    log_add(7, 0, 9); /* not committed: nobody misses it */
+    file_fill(5);
+    wal.bytes[20] ^= 1;
+    file_put(STORE_LOG, wal.bytes, wal.size);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        file_put(STORE_FILE, file, sizes[i]);
-        enum tacit_status const status = check_log(log.size, 5);
+        file_put(STORE_FILE, base, sizes[i]);
+        enum tacit_status const status = check_log(wal.size, 5);
         assert_int_equal(status, sizes[i] < 16384 ? TACIT_MALFORMED : TACIT_OK);
     }
     /* it became shorter meanwhile: what is in the frame that cannot be read nobody knows */
-    assert_int_equal(check_log(log.size + STORE_LOG_FRAME_BYTES, 5), TACIT_MALFORMED);
-    every_byte_of_a_log(&log, 5);
-    for (size_t at = 0; at < sizeof file - 1; at += 1365) { /* a page three times, and its ends */
-        byte_put(STORE_FILE, at, file[at] ^ 1);
-        assert_int_equal(check_log(log.size, 5), TACIT_MALFORMED);
-        byte_put(STORE_FILE, at, file[at]);
+    assert_int_equal(check_log(wal.size + STORE_LOG_FRAME_BYTES, 5), TACIT_MALFORMED);
+    every_byte_of_a_log(5);
+    for (size_t at = 0; at < sizeof base - 1; at += 1365) { /* a page three times, and its ends */
+        byte_put(STORE_FILE, at, base[at] ^ 1);
+        assert_int_equal(check_log(wal.size, 5), TACIT_MALFORMED);
+        byte_put(STORE_FILE, at, base[at]);
     }
-    byte_put(STORE_FILE, sizeof file - 2, file[sizeof file - 2] ^ 1); /* the last of page 4 */
-    assert_int_equal(check_log(log.size, 5), TACIT_MALFORMED);
+    byte_put(STORE_FILE, sizeof base - 2, base[sizeof base - 2] ^ 1); /* the last of page 4 */
+    assert_int_equal(check_log(wal.size, 5), TACIT_MALFORMED);
     assert_int_equal(unlinkat(place, STORE_FILE, 0), 0);
-    assert_int_equal(check_log(log.size, 5), TACIT_MALFORMED);
+    assert_int_equal(check_log(wal.size, 5), TACIT_MALFORMED);
 }
 
-TEST_WITH(a_log_of_any_length_has_a_known_verdict, make_place, remove_place)
+TEST_WITH(a_log_of_any_length_has_a_known_verdict, make_file, remove_place)
 {
-    static struct log log;
-    static uint8_t file[4 * STORE_PAGE_BYTES];
-    file_put(STORE_FILE, file, sizeof file);
-    log_begin(&log, 9, false);
-    log_fill(&log, 5);
-    for (size_t size = 0; size <= log.size; size += size < 64 ? 1 : 103) {
-        file_put(STORE_LOG, log.bytes, size);
+    log_begin(9, false);
+    log_fill(5);
+    for (size_t size = 0; size <= wal.size; size += size < 64 ? 1 : 103) {
+        file_put(STORE_LOG, wal.bytes, size);
         (void)check_log(size, 5);
     }
     for (size_t frames = 0; frames <= 7; frames++)
         for (int more = -1; more <= 1; more++) {
             size_t const size =
                 STORE_LOG_HEADER_BYTES + frames * STORE_LOG_FRAME_BYTES + (size_t)(int64_t)more;
-            file_put(STORE_LOG, log.bytes, size);
+            file_put(STORE_LOG, wal.bytes, size);
             (void)check_log(size, 5);
             (void)check_log(size + STORE_LOG_FRAME_BYTES, 5); /* it became shorter meanwhile */
         }
@@ -264,83 +266,74 @@ TEST_WITH(a_log_of_any_length_has_a_known_verdict, make_place, remove_place)
 }
 
 /* Frames of a use before this one lie behind its own. */
-TEST_WITH(a_log_over_an_older_one_has_a_known_verdict, make_place, remove_place)
+TEST_WITH(a_log_over_an_older_one_has_a_known_verdict, make_file, remove_place)
 {
-    static struct log log;
-    static uint8_t file[4 * STORE_PAGE_BYTES];
-    file_put(STORE_FILE, file, sizeof file);
     for (unsigned commits = 0; commits < 3; commits++) {
-        log_begin(&log, 9, false);
-        log_fill(&log, 5);
-        size_t const size = log.size;
-        log_begin(&log, 10, false);
+        log_begin(9, false);
+        log_fill(5);
+        size_t const size = wal.size;
+        log_begin(10, false);
         for (unsigned i = 0; i < commits; i++)
-            log_add(&log, i + 1, 4, 8);
-        log_add(&log, 2, 0, 8); /* and one that is not committed */
-        log.size = size;
-        file_put(STORE_LOG, log.bytes, log.size);
-        assert_int_equal(check_log(log.size, 7), TACIT_OK);
-        every_byte_of_a_log(&log, 7);
+            log_add(i + 1, 4, 8);
+        log_add(2, 0, 8); /* and one that is not committed */
+        wal.size = size;
+        file_put(STORE_LOG, wal.bytes, wal.size);
+        assert_int_equal(check_log(wal.size, 7), TACIT_OK);
+        every_byte_of_a_log(7);
     }
 }
 
 /* Which turns of a file a log goes on from: also where they go round. */
-TEST_WITH(a_log_goes_on_from_some_turns_only, make_place, remove_place)
+TEST_WITH(a_log_goes_on_from_some_turns_only, make_file, remove_place)
 {
-    static struct log log;
     static const uint32_t firsts[] = {0,
                                       5,
                                       STORE_GENERATION_MASK / 2,
                                       STORE_GENERATION_MASK - 1,
                                       STORE_GENERATION_MASK,
                                       STORE_GENERATION_MASK - 3};
-    static uint8_t file[4 * STORE_PAGE_BYTES];
-    file_put(STORE_FILE, file, sizeof file);
     for (size_t i = 0; i < sizeof firsts / sizeof firsts[0]; i++) {
-        log_begin(&log, 9, false);
-        log_fill(&log, firsts[i]);
-        file_put(STORE_LOG, log.bytes, log.size);
+        log_begin(9, false);
+        log_fill(firsts[i]);
+        file_put(STORE_LOG, wal.bytes, wal.size);
         for (uint32_t behind = 0; behind < 8; behind++) {
             uint32_t const turn = (firsts[i] + behind - 3) & STORE_GENERATION_MASK;
             /* a turn before its first one, to its last one: in page 1, which the last commit left
              */
             bool const goes_on = behind >= 2 && behind <= 4;
-            assert_int_equal(check_log(log.size, turn), goes_on ? TACIT_OK : TACIT_MALFORMED);
+            assert_int_equal(check_log(wal.size, turn), goes_on ? TACIT_OK : TACIT_MALFORMED);
         }
-        (void)check_log(log.size, (firsts[i] + STORE_GENERATION_MASK / 2) & STORE_GENERATION_MASK);
-        (void)check_log(log.size,
+        (void)check_log(wal.size, (firsts[i] + STORE_GENERATION_MASK / 2) & STORE_GENERATION_MASK);
+        (void)check_log(wal.size,
                         (firsts[i] + STORE_GENERATION_MASK / 2 + 1) & STORE_GENERATION_MASK);
-        (void)check_log(log.size,
+        (void)check_log(wal.size,
                         (firsts[i] + STORE_GENERATION_MASK / 2 + 2) & STORE_GENERATION_MASK);
     }
-    log_begin(&log, 9, false); /* the first commit has no page 1: of no time */
-    log_add(&log, 2, 4, 5);
-    log_add(&log, 1, 4, 5);
-    file_put(STORE_LOG, log.bytes, log.size);
-    assert_int_equal(check_log(log.size, 5), TACIT_MALFORMED);
-    log_begin(&log, 9, false); /* no commit: from anything */
-    log_add(&log, 1, 0, 5);
-    file_put(STORE_LOG, log.bytes, log.size);
-    assert_int_equal(check_log(log.size, 70), TACIT_OK);
+    log_begin(9, false); /* the first commit has no page 1: of no time */
+    log_add(2, 4, 5);
+    log_add(1, 4, 5);
+    file_put(STORE_LOG, wal.bytes, wal.size);
+    assert_int_equal(check_log(wal.size, 5), TACIT_MALFORMED);
+    log_begin(9, false); /* no commit: from anything */
+    log_add(1, 0, 5);
+    file_put(STORE_LOG, wal.bytes, wal.size);
+    assert_int_equal(check_log(wal.size, 70), TACIT_OK);
 }
 
-TEST_WITH(a_mark_is_of_one_turn, make_place, remove_place)
+TEST_WITH(a_mark_is_of_one_turn, make_file, remove_place)
 {
     static const uint32_t turns[] = {0, 1, 255, 256, 65535, STORE_GENERATION_MASK};
-    static struct log log;
-    static uint8_t file[4 * STORE_PAGE_BYTES];
-    file_put(STORE_FILE, file, sizeof file);
-    log_begin(&log, 9, false);
-    log_fill(&log, 5);
+    log_begin(9, false);
+    log_fill(5);
     for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
-        store_log_header_mark(log.bytes, turns[i]);
-        digest_bytes(log.bytes, STORE_LOG_HEADER_BYTES);
-        file_put(STORE_LOG, log.bytes, log.size);
+        store_log_header_mark(wal.bytes, turns[i]);
+        digest_bytes(wal.bytes, STORE_LOG_HEADER_BYTES);
+        file_put(STORE_LOG, wal.bytes, wal.size);
         for (uint32_t more = 0; more < 6; more++)
-            assert_int_equal(check_log(log.size, (turns[i] + more - 3) & STORE_GENERATION_MASK),
+            assert_int_equal(check_log(wal.size, (turns[i] + more - 3) & STORE_GENERATION_MASK),
                              more == 3 ? TACIT_OK : TACIT_MALFORMED);
         for (size_t at = 0; at < STORE_LOG_HEADER_BYTES; at++)
-            (void)change_log(&log, at, turns[i]);
+            (void)change_log(at, turns[i]);
     }
 }
 
@@ -499,7 +492,6 @@ TEST_WITH(what_is_written_is_known, make_place, remove_place)
                                           "SELECT * FROM entries ORDER BY run",
                                           "PRAGMA application_id",
                                           "PRAGMA user_version"};
-    char path[TEMP_PATH_BYTES];
     sqlite3 *database = NULL;
     store_model_erase_every(3);
     store_model_make(8);
@@ -507,8 +499,7 @@ TEST_WITH(what_is_written_is_known, make_place, remove_place)
     put_the_rest(store);
     live_store_close(store);
     store_model_erase_every(0);
-    temp_path(path, store_directory, STORE_FILE);
-    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_open(store_path(STORE_FILE), &database), SQLITE_OK);
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++)
         assert_true(add_rows(database, queries[i]) > 0);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);

@@ -29,8 +29,15 @@ static void expect_broken(struct live_store *store)
 
 /* ---- Calls that fail ------------------------------------------------------------------------- */
 
+/* No older version of a page is left on the disk. */
+static void expect_no_journal(void)
+{
+    struct stat found;
+    assert_true(stat(store_path("remembered.db-journal"), &found) != 0 || found.st_size == 0);
+}
+
 /* One run with a fault; false if it did not fire. *batch is where the store stands. */
-static bool run_with_fault(struct fault_plan plan, uint64_t *batch)
+static bool run_with_fault(struct fault_plan plan, bool remembers, uint64_t *batch)
 {
     struct live_store *const store = store_model_open(store_directory);
     assert_int_equal(store_model_check(store), *batch);
@@ -41,21 +48,25 @@ static bool run_with_fault(struct fault_plan plan, uint64_t *batch)
     if (has_fired) {
         assert_true(reported < FAULT_BATCHES);
         expect_broken(store);
+        assert_int_equal(strstr(live_store_trouble(store), "full") != NULL, plan.reason == ENOSPC);
     }
     live_store_close(store);
-    /* Above all: no second fsync, which could say "ok" about what is gone. */
-    if (has_fired)
+    /* Above all: no second fsync, which could say "ok" about what is gone. What is remembered has a
+     * journal, which brings the file back. */
+    if (has_fired && !remembers)
         assert_int_equal(fault_vfs_calls_after(FAULT_CHANGES | FAULT_DELETE), 0);
     fault_vfs_disarm();
     uint64_t const now = store_model_on_disk();
+    expect_no_journal();
     assert_in_range(now, *batch + reported, *batch + reported + (has_fired ? 1 : 0));
     *batch = now;
     return has_fired;
 }
 
-static void fail_every_call(struct fault_plan plan)
+static void fail_every_call(struct fault_plan plan, bool remembers)
 {
     uint64_t batch = 0;
+    store_model_remember(remembers);
     struct store_image image = store_image_killed(1);
     live_store_use_vfs(NULL);
     live_store_close(store_model_open(store_directory));
@@ -68,10 +79,11 @@ static void fail_every_call(struct fault_plan plan)
             batch = 1;
         }
         assert_true(plan.countdown < FAULT_RUNS_MAX);
-    } while (run_with_fault(plan, &batch) && ++plan.countdown);
+    } while (run_with_fault(plan, remembers, &batch) && ++plan.countdown);
     print_message("           %u calls failed\n", plan.countdown);
     assert_true(plan.countdown > 5);
     store_image_free(&image);
+    store_model_remember(false);
 }
 
 STORE_TEST(calls_that_fail_leave_whole_batches)
@@ -84,8 +96,8 @@ STORE_TEST(calls_that_fail_leave_whole_batches)
         {.calls = FAULT_SYNC, .reason = EIO},
         {.calls = FAULT_PLAIN_SYNC, .reason = EIO}, /* of the high-water mark and of directories */
     };
-    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++)
-        fail_every_call(plans[i]);
+    for (size_t i = 0; i < 2 * sizeof plans / sizeof plans[0]; i++)
+        fail_every_call(plans[i / 2], i % 2 == 1);
 }
 
 STORE_TEST(trouble_names_the_path_and_the_reason)

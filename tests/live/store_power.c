@@ -266,6 +266,7 @@ STORE_TEST(batches_are_fast_enough)
 int main(void)
 {
     fault_vfs_register();
+    store_model_remember(true);
     store_model_erase_every(3); /* and each fourth batch or so folds the log */
     fault_vfs_skip_syncs(true);
     return testing_run(NULL, NULL);

@@ -1,7 +1,7 @@
 /* Decisions that are remembered on disk: beside a hash map over random hand-overs, kills and
- * restarts; when the disk fails or the power goes at any call; when the file is damaged, missing or
- * another one; what is forgotten is in no file any more. TACIT_TEST_LONG=1: ten million of them,
- * with random keys, and what they cost. */
+ * restarts; when the file is damaged, missing or another one; what is forgotten is in no file any
+ * more. A disk that fails and a power failure: store_faults.c, store_power.c. TACIT_TEST_LONG=1:
+ * ten million of them, with random keys, and what they cost. */
 #include "../support/testing.h"
 #include "../../src/live/store/store_base.h"
 #include "../support/effort.h"
@@ -16,8 +16,6 @@
 #define KEEP_MS 100000u
 #define TWIN_ROWS 60000u
 #define TWIN_STEPS 700u
-#define FAULT_RUNS_MAX 3000u
-#define POWER_RUNS effort_of(60, 200)
 #define LONG_ROWS 10000000u
 #define LONG_RSS_KIB 65536
 #define LONG_OPEN_CPU_S 1.0
@@ -67,37 +65,17 @@ static void expect_row(const struct live_decision_row *row, uint64_t number, uin
                        uint8_t state)
 {
     struct texts texts;
-    struct live_decision_row const expected = row_of(number, until_ms, state, &texts);
-    assert_true(row->number == number && row->salt == expected.salt);
-    assert_int_equal(row->arm, expected.arm);
-    assert_int_equal(row->kind, expected.kind);
-    assert_int_equal(row->state, expected.state);
-    assert_int_equal(row->opened_ms, expected.opened_ms);
-    assert_int_equal(row->deadline_ms, expected.deadline_ms);
-    assert_null(row->unit);
-    assert_int_equal(row->key == NULL, expected.key == NULL);
-    if (row->key != NULL)
-        assert_string_equal(row->key, expected.key);
-    assert_int_equal(row->kept_size, expected.kept_size);
-    if (row->kept_size > 0)
-        assert_memory_equal(row->kept, expected.kept, expected.kept_size);
+    struct live_decision_row expected = row_of(number, until_ms, state, &texts);
+    expected.unit = NULL;
+    store_model_expect_row(row, &expected);
 }
 
 static bool is_there(const char *name)
 {
-    char path[TEMP_PATH_BYTES];
-    temp_path(path, store_directory, name);
-    return access(path, F_OK) == 0;
+    return access(store_path(name), F_OK) == 0;
 }
 
 #define FILE_NAME "remembered.db"
-
-/* As if there had been enough of them: what was handed over is written with this batch. */
-static void write_now(struct live_store *store)
-{
-    if (store->remembered.in_transaction)
-        store->remembered.changes = UINT32_MAX / 2;
-}
 
 static void begin(struct live_store *store)
 {
@@ -108,7 +86,7 @@ static void begin(struct live_store *store)
 static void put_batch(struct live_store *store)
 {
     begin(store);
-    write_now(store);
+    store_model_write_now(store);
     assert_int_equal(live_store_commit(store), TACIT_OK);
 }
 
@@ -188,7 +166,7 @@ STORE_TEST(the_file_holds_what_a_table_holds)
         hand_over(store, twin);
         bool const ends = store_draw(&twin->chance, 20) == 0;
         if (ends)
-            write_now(store);
+            store_model_write_now(store);
         assert_int_equal(live_store_commit(store), TACIT_OK);
         assert_true(!ends || live_store_remembers_all(store));
         for (uint32_t i = 0; i < 12; i++)
@@ -215,176 +193,6 @@ STORE_TEST(the_file_holds_what_a_table_holds)
     free(twin);
 }
 
-/* ---- Faults ------------------------------------------------------------------------------------
- */
-
-#define STEP_ROWS 40u
-
-/* One step of what an agent does: rows closed, are put, handed over, and dropped when the file has
- * them. Returns false if the store broke; *committed: rows below it are promised. */
-static bool fault_step(struct live_store *store, uint64_t step, uint64_t *committed)
-{
-    struct texts texts;
-    live_store_remember_until(store, 1, KEEP_MS);
-    if (live_store_begin(store) != TACIT_OK)
-        return false;
-    for (uint64_t i = 0; i < STEP_ROWS; i++) {
-        struct live_decision_row row = row_of(1 + step * STEP_ROWS + i, KEEP_MS, 2, &texts);
-        row.unit = NULL;
-        if (live_store_put_decision(store, &row) != TACIT_OK ||
-            live_store_remember(store, &row) != TACIT_OK)
-            return false;
-    }
-    write_now(store);
-    if (live_store_commit(store) != TACIT_OK)
-        return false;
-    *committed = 1 + (step + 1) * STEP_ROWS;
-    if (!live_store_remembers_all(store) || live_store_begin(store) != TACIT_OK)
-        return false;
-    for (uint64_t i = 0; i < STEP_ROWS; i++)
-        if (live_store_drop_decision(store, 1 + step * STEP_ROWS + i) != TACIT_OK)
-            return false;
-    return live_store_commit(store) == TACIT_OK;
-}
-
-struct seen {
-    bool *rows;
-    uint64_t count;
-};
-
-static bool see(void *context, const struct live_decision_row *row)
-{
-    struct seen *const seen = context;
-    assert_true(row->number < seen->count);
-    seen->rows[row->number] = true;
-    return true;
-}
-
-/* No older version of a page is left on the disk. */
-static void expect_no_journal(void)
-{
-    char path[TEMP_PATH_BYTES];
-    struct stat found;
-    temp_path(path, store_directory, FILE_NAME "-journal");
-    assert_true(stat(path, &found) != 0 || found.st_size == 0);
-}
-
-/* By the ordinary disk: each promised row is in the table or in the file, and nothing is left of a
- * transaction. */
-static void expect_rows(uint64_t promised)
-{
-    struct live_store *const store = store_model_open(store_directory);
-    struct seen seen = {.count = promised + 2 * STEP_ROWS};
-    seen.rows = calloc(seen.count, sizeof(bool));
-    live_store_remember_until(store, 1, KEEP_MS);
-    assert_int_equal(live_store_decisions(store, see, &seen), TACIT_OK);
-    for (uint64_t number = 1; number < promised; number++) {
-        struct live_decision_row row;
-        bool found;
-        assert_int_equal(live_store_recall(store, id_of(number), &row, &found), TACIT_OK);
-        if (!found && !seen.rows[number])
-            fail_msg("decision %llu of %llu is lost", (unsigned long long)number,
-                     (unsigned long long)promised);
-        if (found)
-            expect_row(&row, number, KEEP_MS, 2);
-    }
-    free(seen.rows);
-    live_store_close(store);
-    expect_no_journal();
-}
-
-/* The reason of the fault that is planned; 0: none. */
-static int planned_reason;
-
-/* What is said of it: a full disk is named as one. */
-static void expect_reason(const char *text)
-{
-    if (planned_reason != 0)
-        assert_int_equal(strstr(text, "full") != NULL, planned_reason == ENOSPC);
-}
-
-static bool run_steps(uint64_t steps, uint64_t *promised)
-{
-    struct live_store *store;
-    struct tacit_error error;
-    if (store_model_try_open(&store, &error) != TACIT_OK) {
-        expect_reason(error.text);
-        return false;
-    }
-    store->log_pages_max = 16;
-    bool is_whole = true;
-    for (uint64_t step = 0; is_whole && step < steps; step++)
-        is_whole = fault_step(store, step, promised);
-    if (!is_whole) {
-        assert_true(live_store_is_broken(store));
-        expect_reason(live_store_trouble(store));
-    }
-    live_store_close(store);
-    return is_whole;
-}
-
-static void fresh_directory(void)
-{
-    char name[48];
-    static unsigned count;
-    (void)snprintf(name, sizeof name, "state-%u", count++);
-    temp_path(store_directory, store_around, name);
-    live_store_use_vfs(NULL);
-    live_store_close(store_model_open(store_directory));
-    live_store_use_vfs(FAULT_VFS);
-}
-
-static void fail_every_call(struct fault_plan plan)
-{
-    bool has_fired;
-    do {
-        uint64_t promised = 1;
-        fresh_directory();
-        fault_vfs_arm(plan);
-        planned_reason = plan.reason;
-        (void)run_steps(6, &promised);
-        planned_reason = 0;
-        has_fired = fault_vfs_has_fired();
-        fault_vfs_disarm();
-        live_store_use_vfs(NULL);
-        expect_rows(promised);
-        plan.countdown += plan.countdown < 30 ? 1 : 4;
-        assert_true(plan.countdown < FAULT_RUNS_MAX);
-    } while (has_fired);
-    print_message("           up to call %u\n", plan.countdown);
-    assert_true(plan.countdown > 5);
-}
-
-STORE_TEST(a_disk_that_fails_loses_nothing_remembered)
-{
-    static const struct fault_plan plans[] = {
-        {.calls = FAULT_ANY, .reason = EIO},
-        {.calls = FAULT_ANY, .reason = EIO, .is_for_ever = true},
-        {.calls = FAULT_PLAIN_SYNC, .reason = EIO},
-        {.calls = FAULT_WRITE, .reason = ENOSPC, .is_for_ever = true}};
-    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++)
-        fail_every_call(plans[i]);
-}
-
-STORE_TEST(a_power_failure_loses_nothing_remembered)
-{
-    unsigned cut = 0;
-    for (uint64_t seed = 0; seed < POWER_RUNS; seed++) {
-        uint64_t chance = seed * 131 + 9;
-        uint64_t promised = 1;
-        fresh_directory();
-        fault_vfs_watch_syncs();
-        fault_vfs_arm((struct fault_plan){.calls = FAULT_CHANGES | FAULT_DELETE,
-                                          .countdown = (uint32_t)store_draw(&chance, 260)});
-        cut += run_steps(6, &promised) ? 0 : 1;
-        fault_vfs_lose_power(chance);
-        live_store_use_vfs(NULL);
-        expect_rows(promised);
-    }
-    print_message("           %u of %u were cut\n", cut, POWER_RUNS);
-    assert_true(cut > POWER_RUNS / 2);
-}
-
 /* ---- Limits ------------------------------------------------------------------------------------
  */
 
@@ -399,7 +207,7 @@ static void add_rows(struct live_store *store, uint64_t first, uint64_t rows, ui
         assert_int_equal(live_store_remember(store, &row), TACIT_OK);
     }
     assert_false(live_store_remembers_all(store));
-    write_now(store);
+    store_model_write_now(store);
     assert_int_equal(live_store_commit(store), TACIT_OK);
     assert_true(live_store_remembers_all(store));
 }
@@ -611,134 +419,117 @@ STORE_TEST(a_file_that_cannot_be_removed_stops_the_store)
 /* ---- Damage ------------------------------------------------------------------------------------
  */
 
+#define ROWS 120u
+
 static void make_three(void)
 {
-    uint64_t promised = 1;
-    live_store_use_vfs(NULL);
-    live_store_close(store_model_open(store_directory));
-    assert_true(run_steps(3, &promised));
+    struct live_store *const store = store_model_open(store_directory);
+    live_store_remember_until(store, 1, KEEP_MS);
+    for (uint64_t first = 1; first < ROWS; first += ROWS / 3)
+        add_rows(store, first, ROWS / 3, KEEP_MS, 2);
+    live_store_close(store);
 }
 
-static void expect_refused(const char *words)
+/* The state of one and what is remembered of the other. */
+static void expect_refused(struct store_image state, const struct store_image *other,
+                           const char *words)
 {
     struct live_store *store;
     struct tacit_error error;
+    state.remembered = other->remembered;
+    state.remembered_size = other->remembered_size;
+    store_image_write(store_directory, &state);
     assert_int_equal(store_model_try_open(&store, &error), TACIT_MALFORMED);
     store_model_expect_error(&error, store_directory, words);
 }
 
-static void flip(const char *path, long offset)
-{
-    FILE *const file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, offset, SEEK_SET), 0);
-    int const byte = fgetc(file);
-    assert_int_equal(fseek(file, -1, SEEK_CUR), 0);
-    assert_int_not_equal(fputc(byte ^ 4, file), EOF);
-    assert_int_equal(fclose(file), 0);
-}
-
-/* Missing; of another state; of a time before; and as it was again. */
+/* Missing; of a time before; of another state. */
 STORE_TEST(a_file_that_is_not_the_right_one_is_refused)
 {
-    char path[TEMP_PATH_BYTES];
-    char own[TEMP_PATH_BYTES];
-    char older[TEMP_PATH_BYTES];
-    char command[3 * TEMP_PATH_BYTES];
-    temp_path(path, store_directory, FILE_NAME);
-    temp_path(own, store_around, "own");
-    temp_path(older, store_around, "older");
+    static const struct store_image none;
+    char place[TEMP_PATH_BYTES];
+    memcpy(place, store_directory, sizeof place);
     make_three();
-    (void)snprintf(command, sizeof command, "cp %s %s", path, older);
-    assert_int_equal(system(command), 0);
+    struct store_image older = store_image_read(store_directory);
     struct live_store *const store = store_model_open(store_directory);
     live_store_remember_until(store, 1, KEEP_MS);
     for (uint64_t i = 0; i < 2; i++) /* one more is what a crash leaves */
         add_rows(store, 500 + i, 1, KEEP_MS, 2);
+    assert_int_equal(store_model_batch(store, 1), TACIT_OK);
+    struct store_image own = store_image_read(store_directory);
     live_store_close(store);
-    assert_int_equal(rename(path, own), 0);
-    expect_refused(FILE_NAME " is missing");
-    assert_int_equal(rename(older, path), 0);
-    expect_refused("of another time");
-    char before[TEMP_PATH_BYTES];
-    (void)snprintf(before, sizeof before, "%s", store_directory);
     temp_path(store_directory, store_around, "another");
     make_three();
-    temp_path(older, store_directory, FILE_NAME);
-    assert_int_equal(rename(older, path), 0);
-    (void)snprintf(store_directory, sizeof store_directory, "%s", before);
-    expect_refused("not the one that belongs to this state");
-    assert_int_equal(rename(own, path), 0);
-    struct live_store *const killed = store_model_open(store_directory);
-    assert_int_equal(store_model_batch(killed, 1), TACIT_OK);
-    struct store_image image = store_image_read(store_directory);
-    live_store_close(killed);
-    store_image_write(store_directory, &image);
-    assert_int_equal(chmod(path, 0644), 0);
-    struct live_store *none;
+    struct store_image another = store_image_read(store_directory);
+    memcpy(store_directory, place, sizeof place);
+    expect_refused(own, &none, FILE_NAME " is missing");
+    expect_refused(own, &older, "of another time");
+    expect_refused(own, &another, "not the one that belongs to this state");
+    assert_true(own.log_size > 0); /* what was refused is as it was found, its log, too */
+    store_image_expect(&own);
+    store_image_write(store_directory, &own);
+    assert_int_equal(chmod(store_path(FILE_NAME), 0644), 0);
+    struct live_store *open_to_others;
     struct tacit_error error;
-    assert_int_equal(store_model_try_open(&none, &error), TACIT_INVALID);
+    assert_int_equal(store_model_try_open(&open_to_others, &error), TACIT_INVALID);
     store_model_expect_error(&error, store_directory, FILE_NAME);
-    assert_true(image.log_size > 0); /* what was refused is as it was found, its log, too */
-    store_image_expect(&image);
-    store_image_free(&image);
+    store_image_expect(&own);
+    store_image_free(&older);
+    store_image_free(&own);
+    store_image_free(&another);
 }
 
 /* Any byte that rots, in any page: found when it is read, and then nothing is answered any more.
  * What is answered before is never another thing than was written. */
 STORE_TEST(a_damaged_page_stops_the_store)
 {
-    char path[TEMP_PATH_BYTES];
-    struct stat whole;
     unsigned refused = 0;
     unsigned stopped = 0;
+    struct live_store *store;
+    struct tacit_error error;
     make_three();
-    temp_path(path, store_directory, FILE_NAME);
-    assert_int_equal(stat(path, &whole), 0);
-    for (long offset = 0; offset < whole.st_size; offset += 211) {
-        struct live_store *store;
-        struct tacit_error error;
-        flip(path, offset);
-        enum tacit_status const opened = store_model_try_open(&store, &error);
-        refused += opened != TACIT_OK;
+    struct store_image image = store_image_read(store_directory);
+    for (size_t at = 0; at < image.remembered_size; at += 211) {
+        image.remembered[at] ^= 4;
+        store_image_write(store_directory, &image);
+        image.remembered[at] ^= 4;
+        if (store_model_try_open(&store, &error) != TACIT_OK) {
+            refused++;
+            continue;
+        }
         enum tacit_status status = TACIT_OK;
-        if (opened == TACIT_OK)
-            live_store_remember_until(store, 1, KEEP_MS);
-        for (uint64_t number = 1; opened == TACIT_OK && number <= 3 * STEP_ROWS; number++) {
+        live_store_remember_until(store, 1, KEEP_MS);
+        for (uint64_t number = 1; status == TACIT_OK && number <= ROWS; number++) {
             struct live_decision_row row;
             bool found;
             status = live_store_recall(store, id_of(number), &row, &found);
-            if (status != TACIT_OK)
-                break;
-            assert_true(found);
-            expect_row(&row, number, KEEP_MS, 2);
+            assert_int_equal(found, status == TACIT_OK);
+            if (found)
+                expect_row(&row, number, KEEP_MS, 2);
         }
-        if (opened == TACIT_OK && status != TACIT_OK) {
+        if (status != TACIT_OK) {
             stopped++;
             assert_int_equal(status, TACIT_MALFORMED);
             assert_non_null(strstr(live_store_trouble(store), "checksum differs"));
             assert_true(live_store_is_broken(store));
         }
         live_store_close(store);
-        flip(path, offset);
     }
     print_message("           %u refused at start, %u stopped when read\n", refused, stopped);
     assert_true(refused > 10 && stopped > 10);
-    assert_int_equal(truncate(path, whole.st_size / 2), 0);
-    struct live_store *none;
-    struct tacit_error error;
-    assert_int_not_equal(store_model_try_open(&none, &error), TACIT_OK);
+    image.remembered_size /= 2;
+    store_image_write(store_directory, &image);
+    assert_int_not_equal(store_model_try_open(&store, &error), TACIT_OK);
+    store_image_free(&image);
 }
 
 STORE_TEST(the_file_is_for_its_owner_only)
 {
-    char path[TEMP_PATH_BYTES];
     struct stat found;
     mode_t const before = umask(0);
     make_three();
     (void)umask(before);
-    temp_path(path, store_directory, FILE_NAME);
-    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(stat(store_path(FILE_NAME), &found), 0);
     assert_int_equal(found.st_mode & 0777, 0600);
 }
 

@@ -2,6 +2,7 @@
 #include "testing.h"
 #include "store_model.h"
 #include "fault_vfs.h"
+#include "../../src/live/store/store_base.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,6 +14,13 @@
 
 char store_around[TEMP_PATH_BYTES];
 char store_directory[TEMP_PATH_BYTES];
+
+const char *store_path(const char *name)
+{
+    static char path[TEMP_PATH_BYTES];
+    temp_path(path, store_directory, name);
+    return path;
+}
 
 int store_place_make(void **state)
 {
@@ -71,8 +79,7 @@ void store_model_expect_error(const struct tacit_error *error, const char *path,
 void store_model_make(uint64_t batches)
 {
     struct live_store *const store = store_model_open(store_directory);
-    for (uint64_t batch = 1; batch <= batches; batch++)
-        assert_int_equal(store_model_batch(store, batch), TACIT_OK);
+    assert_int_equal(store_model_batches(store, 1, batches), batches);
     live_store_close(store);
 }
 
@@ -127,6 +134,19 @@ static struct live_decision_row decision_of(uint64_t id, uint64_t last,
     };
 }
 
+static bool remembers;
+
+void store_model_remember(bool is_on)
+{
+    remembers = is_on;
+}
+
+void store_model_write_now(struct live_store *store)
+{
+    if (store->remembered.in_transaction)
+        store->remembered.changes = UINT32_MAX / 2;
+}
+
 static enum tacit_status put_decisions(struct live_store *store, uint64_t batch)
 {
     enum tacit_status status = TACIT_OK;
@@ -136,7 +156,10 @@ static enum tacit_status put_decisions(struct live_store *store, uint64_t batch)
         struct live_decision_row const row = decision_of(id, batch, &texts);
         if (id >= DECISIONS_PER_BATCH)
             status = live_store_put_decision(store, &row);
+        if (status == TACIT_OK && remembers && row.state == 1 && id >= DECISIONS_PER_BATCH)
+            status = live_store_remember(store, &row);
     }
+    store_model_write_now(store);
     for (uint64_t i = 0; status == TACIT_OK && batch > 2 && i < DECISIONS_PER_BATCH; i++)
         status = live_store_drop_decision(store, (batch - 2) * DECISIONS_PER_BATCH + i);
     return status;
@@ -211,21 +234,49 @@ static void expect_text(const char *text, const char *expected)
         assert_string_equal(text, expected);
 }
 
+void store_model_expect_row(const struct live_decision_row *row,
+                            const struct live_decision_row *expected)
+{
+    assert_true(row->number == expected->number && row->salt == expected->salt);
+    assert_int_equal(row->arm, expected->arm);
+    assert_int_equal(row->kind, expected->kind);
+    assert_int_equal(row->state, expected->state);
+    assert_true(row->opened_ms == expected->opened_ms);
+    assert_true(row->deadline_ms == expected->deadline_ms);
+    assert_memory_equal(&row->value, &expected->value, sizeof row->value);
+    expect_text(row->key, expected->key);
+    expect_text(row->unit, expected->unit);
+    assert_int_equal(row->kept_size, expected->kept_size);
+    if (row->kept_size > 0)
+        assert_memory_equal(row->kept, expected->kept, row->kept_size);
+}
+
 static bool check_decision(void *context, const struct live_decision_row *row)
 {
     struct check *const check = context;
     struct decision_texts texts;
     struct live_decision_row const expected = decision_of(check->next, check->last, &texts);
-    assert_int_equal(row->number, expected.number);
-    assert_int_equal(row->salt, expected.salt);
-    assert_int_equal(row->arm, expected.arm);
-    assert_int_equal(row->kind, expected.kind);
-    assert_int_equal(row->state, expected.state);
-    assert_true(row->deadline_ms == expected.deadline_ms);
-    expect_text(row->key, expected.key);
-    expect_text(row->unit, expected.unit);
+    store_model_expect_row(row, &expected);
     check->next++;
     return true;
+}
+
+/* What is closed was handed over, of all batches. */
+static void check_remembered(struct live_store *store, uint64_t batch)
+{
+    for (uint64_t id = DECISIONS_PER_BATCH; remembers && id < batch * DECISIONS_PER_BATCH; id++) {
+        struct decision_texts texts;
+        struct live_decision_row row;
+        struct live_decision_row expected = decision_of(id, batch, &texts);
+        struct live_decision_id const asked = {expected.number, expected.salt};
+        bool found;
+        expected.unit = NULL;
+        if (expected.deadline_ms > STORE_KEY_MAX)
+            expected.deadline_ms = STORE_KEY_MAX;
+        assert_int_equal(live_store_recall(store, asked, &row, &found), TACIT_OK);
+        assert_true(found);
+        store_model_expect_row(&row, &expected);
+    }
 }
 
 static bool check_unit(void *context, const char *unit, uint32_t arm)
@@ -267,6 +318,7 @@ uint64_t store_model_check(struct live_store *store)
     check.next = 0;
     assert_int_equal(live_store_units(store, check_unit, &check), TACIT_OK);
     assert_int_equal(check.next, batch < UNITS ? batch : UNITS);
+    check_remembered(store, batch);
     return batch;
 }
 
@@ -341,6 +393,7 @@ struct store_image store_image_read(const char *directory)
     struct store_image image;
     image.bytes = file_read(directory, "state.db", &image.size);
     image.log = file_read(directory, "state.db-wal", &image.log_size);
+    image.remembered = file_read(directory, "remembered.db", &image.remembered_size);
     return image;
 }
 
@@ -360,6 +413,8 @@ void store_image_write(const char *directory, const struct store_image *image)
     file_replace(directory, "state.db", image->bytes, image->size);
     file_replace(directory, "state.db-wal", image->log_size == 0 ? NULL : image->log,
                  image->log_size);
+    file_replace(directory, "remembered.db", image->remembered, image->remembered_size);
+    file_replace(directory, "remembered.db-journal", NULL, 0);
     file_replace(directory, "state.db-witness", NULL, 0); /* another life than the one before */
 }
 
@@ -378,6 +433,7 @@ void store_image_free(struct store_image *image)
 {
     free(image->bytes);
     free(image->log);
+    free(image->remembered);
 }
 
 struct store_image store_image_killed(uint64_t batches)
@@ -385,8 +441,7 @@ struct store_image store_image_killed(uint64_t batches)
     char directory[TEMP_PATH_BYTES];
     temp_directory_make(directory);
     struct live_store *const store = store_model_open(directory);
-    for (uint64_t batch = 1; batch <= batches; batch++)
-        assert_int_equal(store_model_batch(store, batch), TACIT_OK);
+    assert_int_equal(store_model_batches(store, 1, batches), batches);
     struct store_image const image = store_image_read(directory);
     live_store_close(store);
     temp_directory_remove(directory);

@@ -28,6 +28,15 @@ enum tacit_status store_model_try_open(struct live_store **store, struct tacit_e
 /* Every so many batches end with live_store_erase_past; 0, as it is before: none. */
 void store_model_erase_every(uint64_t batches);
 
+/* From now on closed decisions are handed over before they are dropped, and are remembered. */
+void store_model_remember(bool is_on);
+/* As if there had been enough of them: what was handed over is written with this batch. */
+void store_model_write_now(struct live_store *store);
+
+/* A row is this one, its texts and bytes, too. */
+void store_model_expect_row(const struct live_decision_row *row,
+                            const struct live_decision_row *expected);
+
 /* An error that says these words and the path. */
 void store_model_expect_error(const struct tacit_error *error, const char *path, const char *words);
 
@@ -53,12 +62,17 @@ unsigned store_places_of(const uint8_t *bytes, size_t size);
 /* Below the bound; *chance goes on. */
 uint64_t store_draw(uint64_t *chance, uint64_t bound);
 
-/* All bytes of a state directory: state.db and its log. */
+/* store_directory/name, until the next call. */
+const char *store_path(const char *name);
+
+/* All bytes of a state directory: state.db, its log, and what is remembered. */
 struct store_image {
     uint8_t *bytes;
     size_t size;
     uint8_t *log;
     size_t log_size;
+    uint8_t *remembered; /* NULL: nothing */
+    size_t remembered_size;
 };
 
 /* Reads the files of a directory; a store may be open there. */
