@@ -14,7 +14,7 @@ import re
 import sys
 
 FUNCTIONS = re.compile(r"`([a-z_0-9/]+\.[ch]): ([a-z_0-9, \n]+)`")
-TEST = re.compile(r"`((?:(?:unit|kat|oracle|trace|sim|stat|cli|live)/|round/(?:storm|rule))[a-z_0-9]+)(?:\.(?:c|py))?(?:: (\w[\w, \n]*))?`")
+TEST = re.compile(r"`((?:(?:unit|kat|oracle|sim|stat|cli|live)/|round/(?:storm|rule))[a-z_0-9]+)(?:\.(?:c|py))?(?:: (\w[\w, \n]*))?`")
 CLAIM = re.compile(r"`(p\d[a-z-]*): ([\w-]+)`(?: \((does not hold|not reached|not run)\))?")
 ROW = re.compile(r"^\| (P\d)\.\d+ \|.*\| ([^|]+) \|$", re.MULTILINE)
 

@@ -22,7 +22,7 @@ RULES = [(r"<=", "<"), (r">=", ">"), (r"(?<![<-])<(?![<=])(?= )", "<="), (r"(?<!
          (r"\b1u?\b", "2"), (r"\b0\b", "1"), (r"if \(!", "if ("), (r" \+= ", " -= "),
          (r"(?m)^( +)[a-z_>().\[\]-]+ = [^;{]+;$", r"\1;")]
 SOURCES = ["src/proto/**/*.c", "src/privacy/*.c", "src/wire/*.c", "src/live/store/*.c"]
-QUICK = ["unit", "round", "kat", "trace", "sim", "stat", "oracle", "cli", "live"]
+QUICK = ["unit", "round", "kat", "sim", "stat", "oracle", "cli", "live"]
 SKIP = ("//", "/*", "*", "#", "_Static_assert", "TACIT_ASSERT", "TACIT_IMPLIES")
 ROOMS = ["src/libtacit_hashing.a", "src/libtacit_host.a", "src/wire/libtacit_wire.a", "src/libtacit.a"]  # in the order of linking
 FIRST_SECONDS = 30  # a test that takes longer is not among the first

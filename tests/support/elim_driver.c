@@ -38,9 +38,7 @@ struct tacit_elim_agent_config driver_agent_config(const struct driver_setup *se
                                             .horizon = setup->horizon,
                                             .mechanism = driver_mechanism(setup),
                                             .budget_nano = setup->budget_nano,
-                                            .resend_after_us = DRIVER_RESEND_US,
-                                            .epoch_max = setup->epoch_max,
-                                            .has_grants = setup->has_grants};
+                                            .resend_after_us = DRIVER_RESEND_US};
 }
 
 struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
@@ -57,9 +55,7 @@ struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
                                                        .confidence = setup->confidence},
                                           .mechanism = driver_mechanism(setup),
                                           .quorum = setup->quorum,
-                                          .round_timeout_us = setup->round_timeout_us,
-                                          .answers_all = setup->answers_all,
-                                          .has_grants = setup->has_grants};
+                                          .round_timeout_us = setup->round_timeout_us};
 }
 
 /* ---- Cores ---- */
@@ -201,16 +197,6 @@ static bool is_state(const void *state, size_t size, void *context)
                          : tacit_elim_agent_check(state, size, &core->agent_config)) == TACIT_OK;
 }
 
-/* What leaves if the draw is granted; in a copy, for it may be written where a plan will stand. */
-static void look_at_draw(const struct driver_core *agent)
-{
-    struct driver_core copy = driver_copy(agent);
-    struct tacit_elim_update const said = {.send = true,
-                                           .message = tacit_elim_agent_draw(copy.state)};
-    digest_elim(TACIT_OK, &said, copy.arm_count, copy.agent_count);
-    testing_free(copy.state);
-}
-
 static void digest_update(struct driver_core *core, enum tacit_status status)
 {
     digest_elim(status, &core->update, core->arm_count, core->agent_count);
@@ -222,8 +208,6 @@ static void digest_update(struct driver_core *core, enum tacit_status status)
     } else {
         struct tacit_elim_agent_view const view = driver_agent_view(core);
         digest_elim_agent_view(&view, core->arm_count);
-        if (view.committed)
-            look_at_draw(core);
     }
 }
 
@@ -279,15 +263,13 @@ void driver_expect(struct driver_core *core, struct tacit_event event, enum taci
     assert_int_equal(driver_step(core, event), status);
 }
 
-void driver_expect_nothing(struct driver_core *core, struct tacit_event event,
+void driver_expect_refusal(struct driver_core *core, struct tacit_event event,
                            enum tacit_status status)
 {
-    /* A refusal does not even take note of the time. */
-    uint64_t const later_us = status == TACIT_OK ? 0 : 7;
     void *const before = copy_state(core);
-    core->now_us += later_us;
+    core->now_us += 7; /* it does not even take note of the time */
     driver_expect(core, event, status);
-    core->now_us -= later_us;
+    core->now_us -= 7;
     assert_memory_equal(core->state, before, core->size);
     assert_false(core->update.persist || core->update.send);
     assert_int_equal(core->update.plan_count, 0);
@@ -302,21 +284,16 @@ uint64_t driver_plan_length(const struct driver_core *agent)
     return length;
 }
 
-void driver_play(struct driver_core *agent, const double *means, uint64_t left)
+void driver_play(struct driver_core *agent, const double *means)
 {
     struct tacit_pull_block plan[DRIVER_ARMS_MAX];
     uint32_t const count = agent->update.plan_count;
-    uint64_t slots = driver_plan_length(agent);
     assert_in_range(count, 1, DRIVER_ARMS_MAX);
-    assert_true(slots >= left);
     memcpy(plan, agent->update.plan, count * sizeof *plan);
-    slots -= left;
-    for (uint32_t i = 0; i < count && slots > 0; i++) {
-        uint64_t const pulls = plan[i].count < slots ? plan[i].count : slots;
+    for (uint32_t i = 0; i < count; i++) {
         union tacit_sum sum = {0};
-        tacit_sum_add_reward(&agent->scale, &sum, means[plan[i].arm], pulls);
-        driver_expect(agent, driver_reward(plan[i].arm, pulls, sum), TACIT_OK);
-        slots -= pulls;
+        tacit_sum_add_reward(&agent->scale, &sum, means[plan[i].arm], plan[i].count);
+        driver_expect(agent, driver_reward(plan[i].arm, plan[i].count, sum), TACIT_OK);
     }
 }
 
@@ -370,7 +347,7 @@ bool driver_run_round(struct driver_run *run)
         struct driver_core *const core = &run->agents[agent];
         driver_expect(core, driver_receive(order), TACIT_OK);
         if (core->update.plan_count > 0)
-            driver_play(core, run->means, 0);
+            driver_play(core, run->means);
         if (!core->update.send)
             continue;
         run->report_count++;

@@ -22,12 +22,9 @@ struct driver_setup {
     double epsilon; /* INFINITY: no noise */
     enum tacit_privacy_mode mode;
     uint64_t budget_nano;
-    uint32_t epoch_max; /* the agents' policy */
-    uint32_t quorum;    /* of the hub, as the two below */
+    uint32_t quorum; /* of the hub, as the next */
     uint64_t round_timeout_us;
-    bool answers_all;
-    bool has_grants; /* of both */
-    double growth;   /* of exact bounds; 0: the paper's */
+    double growth; /* of exact bounds; 0: the paper's */
     double confidence;
 };
 
@@ -89,12 +86,13 @@ enum tacit_status driver_step(struct driver_core *core, struct tacit_event event
 /* The step has this status. */
 void driver_expect(struct driver_core *core, struct tacit_event event, enum tacit_status status);
 
-/* The step has this status, asks for nothing, and leaves every byte of the state as it was. */
-void driver_expect_nothing(struct driver_core *core, struct tacit_event event,
+/* The step is refused with this status, asks for nothing, and leaves every byte of the state as it
+ * was. */
+void driver_expect_refusal(struct driver_core *core, struct tacit_event event,
                            enum tacit_status status);
 
-/* Serves the plan of the last update with constant rewards, all but its last `left` pulls. */
-void driver_play(struct driver_core *agent, const double *means, uint64_t left);
+/* Serves the plan of the last update with constant rewards. */
+void driver_play(struct driver_core *agent, const double *means);
 
 /* Do the core's own checks take the state? */
 enum tacit_status driver_check(const struct driver_core *core);

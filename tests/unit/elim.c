@@ -76,7 +76,7 @@ TEST(plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing)
         for (uint32_t i = 0; i < agent.update.plan_count; i++)
             assert_int_equal(agent.update.plan[i].count, turns[agent.update.plan[i].arm]);
         assert_int_equal(driver_plan_length(&agent), horizon);
-        driver_play(&agent, means_3, 0);
+        driver_play(&agent, means_3);
         assert_false(agent.update.send);
         assert_true(driver_agent_view(&agent).finished);
         assert_int_equal(driver_agent_view(&agent).release_epoch, 0);
@@ -95,7 +95,7 @@ TEST(need_beyond_any_horizon_is_cut_at_the_longest_horizon)
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(agent.update.plan[i].count,
                          TACIT_HORIZON_MAX / 3 + (i < TACIT_HORIZON_MAX % 3 ? 1 : 0));
-    driver_play(&agent, means_3, 0);
+    driver_play(&agent, means_3);
     assert_true(driver_agent_view(&agent).finished);
     assert_false(agent.update.send);
 }
@@ -116,7 +116,7 @@ TEST(one_arm_needs_no_message)
     driver_move(&agent);
     driver_expect(&agent, driver_start(), TACIT_OK);
     assert_int_equal(driver_plan_length(&agent), 50);
-    driver_play(&agent, means, 0);
+    driver_play(&agent, means);
     assert_false(agent.update.send);
     assert_true(driver_agent_view(&agent).finished);
     assert_int_equal(agent.entropy.fill_count, 0);
@@ -128,7 +128,7 @@ TEST(exploit_arm_on_reals_compares_reals)
     setup.mode = TACIT_PRIVACY_NONE;
     double const means[] = {-1.0, -0.5, -0.5}; /* as integers, -1.0 is larger than -0.5 */
     struct driver_core agent = pulling_agent(&setup, 8);
-    driver_play(&agent, means, 0);
+    driver_play(&agent, means);
     assert_int_equal(driver_agent_view(&agent).exploit_arm, 1);
 }
 
@@ -165,7 +165,7 @@ static struct driver_core started_hub(const struct driver_setup *setup)
 static void refuse_report(struct driver_core *hub, struct tacit_elim_message report,
                           enum tacit_status status)
 {
-    driver_expect_nothing(hub, driver_receive(&report), status);
+    driver_expect_refusal(hub, driver_receive(&report), status);
 }
 
 TEST(report_with_an_implausible_sum_is_refused_whole)

@@ -119,7 +119,7 @@ static void play_round(struct books *books, struct driver_core *hub, struct driv
         if (i != present && tacit_rng_below(faults, 3) == 0)
             continue;
         driver_expect(&agents[i], driver_receive(order), TACIT_OK);
-        driver_play(&agents[i], means, 0);
+        driver_play(&agents[i], means);
         struct tacit_elim_message *const report = driver_keep(&agents[i]);
         uint32_t rank = 0;
         for (uint32_t arm = 0; arm < ARMS; arm++)

@@ -1,77 +1,169 @@
-/* Peers of epoch elimination over graphs (GIS, every peer a judge) and in hybrids, whose sinks
- * report to a hub: whole networks, with grants and without, in which all must decide the same to
- * the last bit; who is bounded in the work it can make, what is played meanwhile, and the bounds of
- * what a sink may report. What else may come, and when, is in the storm (round/storm_peers). */
-#include <math.h>
+/* Peers of epoch elimination by hand: who is bounded in the work it can make, what is played
+ * meanwhile, and the bounds of what a sink may report. What may come, and when, to graphs and
+ * hybrids is in the storm (round/storm_peers); whole runs, bit for bit, are in oracle/flood_oracle
+ * and oracle/graph_oracle. */
 #include "../support/testing.h"
-#include "../support/damage.h"
-#include "../support/digest.h"
-#include "../support/peer_driver.h"
+#include "../support/elim_driver.h"
 
-/* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0xe1896fad67c35b72))
-/* Verdicts over damaged states: damage.h. */
-VERDICTS_ARE(UINT64_C(0x3ea49de03e2a8708))
-
-#define NANO TACIT_NANO
 #define AGENTS 3u
 #define ARMS 3u
 #define MESSAGES_MAX (4 * AGENTS + 1024)
 #define ROWS_MAX (8 * AGENTS + 1024)
 
-/* Sets of agents or arms. */
+/* Sets of agents. */
 static const uint64_t none[] = {0};
 static const uint64_t only_0[] = {1};
 static const uint64_t only_1[] = {2};
 static const uint64_t only_2[] = {4};
-static const double means_3[] = {0.75, 0.25, 0.7};
 
 /* ---- A path of three: 0 - 1 - 2 -------------------------------------------------------------- */
 
-struct trio {
-    struct network *network;
-    struct peer_core p[AGENTS];
+/* A peer in memory of its own, with what its last step asked for. */
+struct peer {
+    struct tacit_elim_peer_config config;
+    size_t size;
+    struct tacit_elim_peer *state;
+    size_t table_size;
+    struct tacit_elim_table *table;
+    struct tacit_rng noise;
+    uint64_t now_us;
+    struct tacit_elim_update update;
 };
 
-static struct network *path_of(uint32_t agents)
-{
-    struct tacit_graph_spec const spec = {.kind = TACIT_GRAPH_PATH, .agent_count = agents};
-    return network_new(&spec, 1, 1);
-}
-
 /* Sound, noise of epsilon 1, which is the whole budget. */
-static struct peer_setup noisy_setup(void)
+static struct driver_setup noisy_setup(void)
 {
-    struct peer_setup setup = peer_setup_plain(AGENTS, ARMS, 100000);
-    setup.base.epsilon = 1;
-    setup.base.budget_nano = NANO;
+    struct driver_setup setup = driver_setup_plain(AGENTS, ARMS, 100000);
+    setup.epsilon = 1;
+    setup.budget_nano = TACIT_NANO;
     return setup;
 }
 
-/* Everybody has made its report of epoch 1; nothing was delivered. */
-static struct trio trio_released(void)
+static struct peer peer_open(const struct driver_setup *setup, uint32_t agent, uint64_t seed)
 {
-    struct peer_setup const setup = noisy_setup();
-    struct trio trio = {.network = path_of(AGENTS)};
-    for (uint32_t agent = 0; agent < AGENTS; agent++) {
-        trio.p[agent] = peer_open(&setup, trio.network, agent, NULL);
-        peer_expect(&trio.p[agent], driver_start(), TACIT_OK);
-        assert_int_equal(peer_play(&trio.p[agent], means_3, 0), TACIT_OK);
+    static const uint32_t neighbours[AGENTS][2] = {{1}, {0, 2}, {1}};
+    struct peer peer = {.config = {.agent = driver_agent_config(setup, agent),
+                                   .schedule = driver_hub_config(setup).schedule,
+                                   .collection = TACIT_ELIM_SPREAD,
+                                   .neighbours = neighbours[agent],
+                                   .neighbour_count = agent == 1 ? 2 : 1},
+                        .noise = tacit_rng_stream(seed, 0, agent, TACIT_PURPOSE_NOISE)};
+    peer.size = tacit_elim_peer_size(&peer.config);
+    peer.table_size = tacit_elim_peer_table_size(&peer.config);
+    assert_true(peer.size > 0);
+    peer.state = testing_malloc(peer.size);
+    peer.table = testing_malloc(peer.table_size);
+    assert_int_equal(tacit_elim_peer_init(peer.state, &peer.config), TACIT_OK);
+    tacit_elim_peer_table_init(peer.table, &peer.config, false);
+    return peer;
+}
+
+/* The same bytes elsewhere. */
+static struct peer peer_copy(const struct peer *peer)
+{
+    struct peer copy = *peer;
+    copy.state = memcpy(testing_malloc(peer->size), peer->state, peer->size);
+    copy.table = memcpy(testing_malloc(peer->table_size), peer->table, peer->table_size);
+    return copy;
+}
+
+static void peer_free(struct peer *peer)
+{
+    testing_free(peer->state);
+    testing_free(peer->table);
+}
+
+static struct tacit_elim_peer_view peer_view(const struct peer *peer)
+{
+    struct tacit_elim_peer_view view;
+    tacit_elim_peer_view(peer->state, &view);
+    return view;
+}
+
+static void peer_expect(struct peer *peer, struct tacit_event event, enum tacit_status status)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&peer->noise);
+    event.now_us = peer->now_us;
+    assert_int_equal(
+        tacit_elim_peer_step(peer->state, peer->table, &event, &entropy, &peer->update), status);
+    assert_int_equal(tacit_elim_peer_check(peer->state, peer->size, peer->table, peer->table_size,
+                                           &peer->config),
+                     TACIT_OK);
+}
+
+/* It asks for nothing, and leaves every byte as it was. */
+static void peer_refuses(struct peer *peer, const struct tacit_elim_message *message)
+{
+    struct peer before = peer_copy(peer);
+    peer_expect(peer, driver_receive(message), TACIT_REFUSED);
+    assert_false(peer->update.send);
+    assert_false(peer->update.persist);
+    assert_int_equal(peer->update.plan_count, 0);
+    assert_memory_equal(before.state, peer->state, peer->size);
+    assert_memory_equal(before.table, peer->table, peer->table_size);
+    peer_free(&before);
+}
+
+static const struct tacit_elim_message *peer_answers(struct peer *peer,
+                                                     const struct tacit_elim_message *message,
+                                                     enum tacit_elim_message_kind kind, uint32_t to)
+{
+    peer_expect(peer, driver_receive(message), TACIT_OK);
+    assert_true(peer->update.send);
+    assert_int_equal(peer->update.message.kind, kind);
+    assert_int_equal(peer->update.message.from, peer->config.agent.agent_id);
+    assert_int_equal(peer->update.message.to, to);
+    return &peer->update.message;
+}
+
+/* Starts, and plays its first plan. */
+static void peer_play(struct peer *peer, const double *means)
+{
+    struct tacit_pull_block plan[ARMS];
+    peer_expect(peer, driver_start(), TACIT_OK);
+    assert_int_equal(peer->update.plan_count, ARMS);
+    memcpy(plan, peer->update.plan, sizeof plan);
+    for (uint32_t i = 0; i < ARMS; i++) {
+        union tacit_sum sum = {0};
+        tacit_sum_add_reward(&peer->config.agent.mechanism.scale, &sum, means[plan[i].arm],
+                             plan[i].count);
+        peer_expect(peer, driver_reward(plan[i].arm, plan[i].count, sum), TACIT_OK);
     }
-    return trio;
+}
+
+static struct tacit_elim_message message_of(enum tacit_elim_message_kind kind, uint32_t from,
+                                            uint32_t to, const uint64_t *origins)
+{
+    return (struct tacit_elim_message){.kind = kind,
+                                       .from = from,
+                                       .to = to,
+                                       .run_id = DRIVER_RUN_ID,
+                                       .epoch = 1,
+                                       .origins = origins};
+}
+
+/* Everybody has made its report of epoch 1; nothing was delivered. */
+static void release_all(struct peer peers[AGENTS])
+{
+    static const double means[ARMS] = {0.75, 0.25, 0.7};
+    struct driver_setup const setup = noisy_setup();
+    for (uint32_t agent = 0; agent < AGENTS; agent++) {
+        peers[agent] = peer_open(&setup, agent, 1);
+        peer_play(&peers[agent], means);
+    }
 }
 
 /* ADVERT, REQUEST, DATA of one set of origins of epoch 1 between neighbours. */
-static void hand_over(struct peer_core *from, struct peer_core *to, const uint64_t *origins)
+static void hand_over(struct peer *from, struct peer *to, const uint64_t *origins)
 {
     uint32_t const giver = from->config.agent.agent_id;
     struct tacit_elim_message const advert =
-        peer_word(TACIT_ELIM_ADVERT, giver, TACIT_NEIGHBOURS, 1, origins);
+        message_of(TACIT_ELIM_ADVERT, giver, TACIT_NEIGHBOURS, origins);
     struct tacit_elim_message const *const request =
-        peer_expect_answer(to, &advert, TACIT_ELIM_REQUEST, giver);
+        peer_answers(to, &advert, TACIT_ELIM_REQUEST, giver);
     assert_int_equal(request->origins[0], origins[0]);
     struct tacit_elim_message const *const data =
-        peer_expect_answer(from, request, TACIT_ELIM_DATA, to->config.agent.agent_id);
+        peer_answers(from, request, TACIT_ELIM_DATA, to->config.agent.agent_id);
     peer_expect(to, driver_receive(data), TACIT_OK);
 }
 
@@ -79,57 +171,60 @@ static void hand_over(struct peer_core *from, struct peer_core *to, const uint64
 
 TEST(neighbour_is_heard_only_so_often_in_an_epoch)
 {
-    struct trio trio = trio_released();
-    struct peer_core *const core = &trio.p[1];
-    struct tacit_elim_message const hello =
-        peer_word(TACIT_ELIM_HELLO, 0, TACIT_NEIGHBOURS, 1, none);
+    struct peer peers[AGENTS];
+    release_all(peers);
+    struct peer *const peer = &peers[1];
+    struct tacit_elim_message const hello = message_of(TACIT_ELIM_HELLO, 0, TACIT_NEIGHBOURS, none);
     for (uint32_t i = 0; i < MESSAGES_MAX; i++)
-        (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
-    peer_expect_nothing(core, &hello, TACIT_REFUSED);
+        (void)peer_answers(peer, &hello, TACIT_ELIM_ADVERT, 0);
+    peer_refuses(peer, &hello);
     struct tacit_elim_message other = hello;
     other.from = 2; /* who has not said a word */
-    (void)peer_expect_answer(core, &other, TACIT_ELIM_ADVERT, 2);
-    core->now_us = 64 * DRIVER_RESEND_US - 1;
-    peer_expect_nothing(core, &hello, TACIT_REFUSED);
-    core->now_us++;
+    (void)peer_answers(peer, &other, TACIT_ELIM_ADVERT, 2);
+    peer->now_us = 64 * DRIVER_RESEND_US - 1;
+    peer_refuses(peer, &hello);
+    peer->now_us++;
     for (uint32_t i = 0; i < MESSAGES_MAX; i++)
-        (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
-    peer_expect_nothing(core, &hello, TACIT_REFUSED);
+        (void)peer_answers(peer, &hello, TACIT_ELIM_ADVERT, 0);
+    peer_refuses(peer, &hello);
 }
 
 TEST(neighbour_gets_only_so_many_rows_in_an_epoch)
 {
-    struct trio trio = trio_released();
-    struct peer_core *const core = &trio.p[1];
-    hand_over(&trio.p[0], core, only_0);
-    struct tacit_elim_message request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, (uint64_t[]){3});
+    struct peer peers[AGENTS];
+    release_all(peers);
+    struct peer *const peer = &peers[1];
+    hand_over(&peers[0], peer, only_0);
+    struct tacit_elim_message request = message_of(TACIT_ELIM_REQUEST, 0, 1, (uint64_t[]){3});
     for (uint32_t rows = 0; rows < ROWS_MAX; rows += 2)
-        (void)peer_expect_answer(core, &request, TACIT_ELIM_DATA, 0);
-    peer_expect_nothing(core, &request, TACIT_REFUSED);
+        (void)peer_answers(peer, &request, TACIT_ELIM_DATA, 0);
+    peer_refuses(peer, &request);
     request.origins = only_1;
-    peer_expect_nothing(core, &request, TACIT_REFUSED);
-    struct tacit_elim_message const hello = peer_word(TACIT_ELIM_HELLO, 0, 1, 1, none);
-    (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0); /* other words are heard */
-    hand_over(&trio.p[2], core, only_2);                          /* a new epoch */
-    assert_int_equal(peer_view(core).agent.epoch, 2);
-    (void)peer_expect_answer(core, &request, TACIT_ELIM_DATA, 0);
+    peer_refuses(peer, &request);
+    struct tacit_elim_message const hello = message_of(TACIT_ELIM_HELLO, 0, 1, none);
+    (void)peer_answers(peer, &hello, TACIT_ELIM_ADVERT, 0); /* other words are heard */
+    hand_over(&peers[2], peer, only_2);                     /* a new epoch */
+    assert_int_equal(peer_view(peer).agent.epoch, 2);
+    (void)peer_answers(peer, &request, TACIT_ELIM_DATA, 0);
 }
 
 TEST(restart_puts_off_no_bound)
 {
-    struct trio trio = trio_released();
-    struct peer_core *const core = &trio.p[1];
-    struct tacit_elim_message const hello =
-        peer_word(TACIT_ELIM_HELLO, 0, TACIT_NEIGHBOURS, 1, none);
-    core->now_us = 1000000;
+    struct peer peers[AGENTS];
+    release_all(peers);
+    struct peer *const peer = &peers[1];
+    struct tacit_elim_message const hello = message_of(TACIT_ELIM_HELLO, 0, TACIT_NEIGHBOURS, none);
+    peer->now_us = 1000000;
     for (uint32_t i = 0; i < MESSAGES_MAX; i++)
-        (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
-    peer_move(core);
-    core->now_us = 3; /* a new clock */
-    peer_expect(core, driver_start(), TACIT_OK);
-    peer_expect_nothing(core, &hello, TACIT_REFUSED);
-    core->now_us = 3 + 64 * DRIVER_RESEND_US;
-    (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
+        (void)peer_answers(peer, &hello, TACIT_ELIM_ADVERT, 0);
+    struct peer moved = peer_copy(peer);
+    peer_free(peer);
+    *peer = moved;
+    peer->now_us = 3; /* a new clock */
+    peer_expect(peer, driver_start(), TACIT_OK);
+    peer_refuses(peer, &hello);
+    peer->now_us = 3 + 64 * DRIVER_RESEND_US;
+    (void)peer_answers(peer, &hello, TACIT_ELIM_ADVERT, 0);
 }
 
 /* ---- What is played meanwhile ---------------------------------------------------------------- */
@@ -148,22 +243,18 @@ static uint32_t best_noised(const struct tacit_elim_agent_view *view, bool is_re
 static uint32_t count_other_choices(enum tacit_privacy_mode mode, uint32_t *noised_choices)
 {
     static const double close_means[] = {0.5001, 0.5, 0.5};
-    struct peer_setup setup = noisy_setup();
+    struct driver_setup setup = noisy_setup();
     uint32_t others = 0;
-    setup.base.mode = mode;
+    setup.mode = mode;
     *noised_choices = 0;
-    struct network *const network = path_of(AGENTS);
     for (uint64_t seed = 1; seed <= 60; seed++) {
-        struct peer_core core = peer_open(&setup, network, 0, NULL);
-        core.entropy.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
-        peer_expect(&core, driver_start(), TACIT_OK);
-        assert_int_equal(peer_play(&core, close_means, 0), TACIT_OK);
-        struct tacit_elim_peer_view const view = peer_view(&core);
-        others += view.agent.exploit_arm == 0 ? 0 : 1;
+        struct peer peer = peer_open(&setup, 0, seed);
+        peer_play(&peer, close_means);
+        struct tacit_elim_agent_view const view = peer_view(&peer).agent;
+        others += view.exploit_arm == 0 ? 0 : 1;
         *noised_choices +=
-            view.agent.exploit_arm == best_noised(&view.agent, mode == TACIT_PRIVACY_PAPER) ? 1 : 0;
+            view.exploit_arm == best_noised(&view, mode == TACIT_PRIVACY_PAPER) ? 1 : 0;
     }
-    network_free(network);
     return others;
 }
 
@@ -180,20 +271,16 @@ TEST(paper_mode_exploits_its_own_exact_mean_and_sound_mode_the_noised_one)
 TEST(exploit_arm_among_equals_is_drawn_evenly)
 {
     static const double alike[] = {0.5, 0.5, 0.5};
-    struct peer_setup setup = noisy_setup();
-    setup.base.mode = TACIT_PRIVACY_PAPER;
-    struct network *const network = path_of(AGENTS);
+    struct driver_setup setup = noisy_setup();
+    setup.mode = TACIT_PRIVACY_PAPER;
     uint32_t counts[ARMS] = {0};
     for (uint64_t seed = 1; seed <= 900; seed++) {
-        struct peer_core core = peer_open(&setup, network, 0, NULL);
-        core.entropy.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
-        peer_expect(&core, driver_start(), TACIT_OK);
-        assert_int_equal(peer_play(&core, alike, 0), TACIT_OK);
-        counts[peer_view(&core).agent.exploit_arm]++;
+        struct peer peer = peer_open(&setup, 0, seed);
+        peer_play(&peer, alike);
+        counts[peer_view(&peer).agent.exploit_arm]++;
     }
     for (uint32_t arm = 0; arm < ARMS; arm++)
         assert_in_range(counts[arm], 300 - 71, 300 + 71);
-    network_free(network);
 }
 
 /* ---- What a sink may report ------------------------------------------------------------------ */
@@ -279,14 +366,14 @@ TEST(bounds_of_a_large_component_in_a_late_epoch_do_not_wrap)
 TEST(component_whose_sum_would_not_fit_an_integer_is_refused)
 {
     static const uint32_t neighbours[] = {0};
-    struct peer_setup setup = peer_setup_plain(2, 2, TACIT_HORIZON_MAX);
-    struct tacit_elim_peer_config config = {.agent = driver_agent_config(&setup.base, 1),
+    struct driver_setup const setup = driver_setup_plain(2, 2, TACIT_HORIZON_MAX);
+    struct tacit_elim_peer_config config = {.agent = driver_agent_config(&setup, 1),
                                             .collection = TACIT_ELIM_GATHER,
                                             .neighbours = neighbours,
                                             .neighbour_count = 1,
                                             .parent = 1};
     static uint32_t weights[16];
-    struct tacit_elim_hub_config hub = driver_hub_config(&setup.base);
+    struct tacit_elim_hub_config hub = driver_hub_config(&setup);
     hub.weights = weights;
     for (uint32_t agents = 2; agents <= 16; agents++) {
         bool const fits = agents < 8; /* 2^40 pulls of 2^20 steps each */
@@ -299,151 +386,4 @@ TEST(component_whose_sum_would_not_fit_an_integer_is_refused)
     assert_true(tacit_elim_hub_size(&hub) > 0);
     config.agent.mechanism.scale.kind = TACIT_SCALE_REAL; /* reals have no such end */
     assert_true(tacit_elim_peer_size(&config) > 0);
-}
-
-/* ---- Whole networks -------------------------------------------------------------------------- */
-
-#define NET_AGENTS_MAX 14u
-
-static struct peer_world graph_of(uint64_t seed)
-{
-    struct peer_world world = peer_world_of(seed, NET_AGENTS_MAX, network_random);
-    if (tacit_rng_bernoulli(&world.rng, 0.3)) {
-        world.setup.base.round_limit = 1 + (uint32_t)tacit_rng_below(&world.rng, 8);
-        world.setup.base.gap = 0.1;
-    }
-    peer_world_end(&world);
-    return world;
-}
-
-static struct peer_world hybrid_of(uint64_t seed)
-{
-    struct peer_world world = peer_world_of(seed, NET_AGENTS_MAX, network_random_hybrid);
-    world.setup.collection = TACIT_ELIM_GATHER;
-    world.setup.components_alike = tacit_rng_bernoulli(&world.rng, 0.3);
-    peer_world_end(&world);
-    return world;
-}
-
-static struct peer_world granting_of(uint64_t seed)
-{
-    struct peer_world world = seed % 2 == 0 ? hybrid_of(seed) : graph_of(seed);
-    world.setup.base.has_grants = true;
-    return world;
-}
-
-/* The sum of a component, as its sink must have added it up. */
-static union tacit_sum component_sum(const struct peer_net *net, const struct tacit_scale *scale,
-                                     uint32_t component, uint32_t epoch, uint32_t arm)
-{
-    union tacit_sum sum = {0};
-    for (uint32_t agent = 0; agent < net->setup.base.agent_count; agent++)
-        if (net->network->label[agent] == component)
-            tacit_sum_add(scale, &sum, net->records[agent].released[epoch][arm]);
-    return sum;
-}
-
-/* Alg. 3 l. 9: the mean of all. */
-static double plain_mean(const struct peer_net *net, uint32_t epoch, uint32_t arm, uint64_t pulls)
-{
-    struct tacit_scale const scale = driver_mechanism(&net->setup.base).scale;
-    double mean = 0;
-    for (uint32_t agent = 0; agent < net->setup.base.agent_count; agent++)
-        mean += tacit_sum_mean(&scale, net->records[agent].released[epoch][arm], pulls);
-    return mean / net->setup.base.agent_count;
-}
-
-/* Alg. 5 l. 14 from the releases: the sinks in the order of their numbers. */
-static double weighted_mean(const struct peer_net *net, uint32_t epoch, uint32_t arm,
-                            uint64_t pulls)
-{
-    struct tacit_scale const scale = driver_mechanism(&net->setup.base).scale;
-    struct network const *const network = net->network;
-    bool const alike = net->setup.components_alike;
-    double mean = 0;
-    for (uint32_t agent = 0; agent < net->setup.base.agent_count; agent++) {
-        if (network->parent[agent] != TACIT_NO_AGENT)
-            continue;
-        uint32_t const component = network->label[agent];
-        uint64_t const size = network->components[component].agent_count;
-        union tacit_sum const sum = component_sum(net, &scale, component, epoch, arm);
-        mean += tacit_sum_mean(&scale, sum, pulls * (alike ? size : 1));
-    }
-    return mean / (alike ? network->component_count : net->setup.base.agent_count);
-}
-
-/* The rounds of each judge are what the releases say (Alg. 3 l. 9-11), epoch by epoch. */
-static uint32_t expect_rounds_of_the_releases(const struct peer_net *net, uint32_t judge)
-{
-    struct tacit_elim_schedule const schedule = driver_hub_config(&net->setup.base).schedule;
-    struct peer_record const *const record = &net->records[judge];
-    uint32_t const agents = net->setup.base.agent_count;
-    uint64_t arms = 0;
-    uint64_t pulls = 0;
-    tacit_bits_fill(&arms, schedule.arm_count);
-    for (uint32_t i = 0; i < record->round_count; i++) {
-        struct peer_round const *const round = &record->rounds[i];
-        uint32_t const active = tacit_bits_word_count(arms);
-        pulls = tacit_elim_pulls(&schedule, round->epoch, active, pulls);
-        double const radius = tacit_elim_radius(&schedule, round->epoch, active, pulls, agents);
-        double best = -INFINITY;
-        for (uint32_t arm = 0; arm < schedule.arm_count; arm++) {
-            double const mean =
-                (judge == agents ? weighted_mean : plain_mean)(net, round->epoch, arm, pulls);
-            if (!tacit_bits_has(&arms, arm))
-                continue;
-            assert_memory_equal(&mean, &round->means[arm], sizeof mean);
-            best = mean > best ? mean : best;
-        }
-        for (uint32_t arm = 0; arm < schedule.arm_count; arm++)
-            if (tacit_bits_has(&arms, arm) && best - round->means[arm] >= 2 * radius)
-                tacit_bits_remove(&arms, arm);
-        assert_int_equal(round->arms, arms);
-    }
-    return record->round_count;
-}
-
-/* As sent and in a random order, and over a table that all share: the same releases, the same means
- * to the last bit, the same arm sets, and those that follow from the releases. */
-TEST(all_judges_of_any_network_decide_the_same_in_any_order_of_delivery)
-{
-    for (uint32_t is_hybrid = 0; is_hybrid < 2; is_hybrid++) {
-        uint32_t rounds = 0;
-        for (uint64_t seed = 1; seed <= 100; seed++) {
-            struct peer_world world = is_hybrid ? hybrid_of(seed) : graph_of(seed);
-            struct peer_net *const plain = peer_world_played(&world, false, false);
-            uint32_t const agents = world.setup.base.agent_count;
-            for (uint32_t judge = is_hybrid ? agents : 0; judge < agents + is_hybrid; judge++)
-                rounds += expect_rounds_of_the_releases(plain, judge);
-            peer_expect_any_order(&world, plain);
-            network_free(world.network);
-        }
-        assert_true(rounds > 200);
-    }
-}
-
-TEST(grants_change_no_result_in_any_order_of_delivery)
-{
-    uint32_t rounds = 0;
-    for (uint64_t seed = 1; seed <= 60; seed++) {
-        struct peer_world world = granting_of(seed);
-        world.setup.base.has_grants = false;
-        struct peer_net *const plain = peer_world_played(&world, false, false);
-        world.setup.base.has_grants = true;
-        for (uint32_t variant = 0; variant < 3; variant++)
-            peer_expect_same_records(plain, peer_world_played(&world, variant > 0, variant == 2));
-        rounds += plain->records[0].round_count;
-        network_free(world.network);
-    }
-    assert_true(rounds > 60);
-}
-
-/* A peer, as site, relay, sink or grantor, or the hub dies in the step number n, before or after
- * anything of it is durable or said, and comes back with its disk: nothing is released anew, and
- * everybody decides as if nothing had happened. */
-TEST(death_in_any_step_changes_no_release_and_no_decision)
-{
-    struct peer_world (*const worlds[])(uint64_t) = {graph_of, hybrid_of, granting_of};
-    for (uint32_t i = 0; i < 3; i++)
-        peer_expect_deaths_change_nothing(worlds[i], 2);
 }
