@@ -6,6 +6,7 @@
 #include "tacit/bounds.h"
 #include "tacit/vote.h"
 #include "../support/player.h"
+#include "../support/scarce.h"
 
 #define RUN 5u
 #define ARMS 4u
@@ -20,13 +21,15 @@ struct site {
     struct tacit_vote_board *board;
     struct tacit_vote_noised *player;
     struct tacit_rng noise;
+    uint32_t words; /* of it, in a step */
     uint64_t left[ARMS];
     struct tacit_vote_noised_update last;
 };
 
 static enum tacit_status happen(struct site *site, struct tacit_vote_event event)
 {
-    struct tacit_entropy const entropy = tacit_rng_entropy(&site->noise);
+    struct scarce scarce = {tacit_rng_entropy(&site->noise), site->words};
+    struct tacit_entropy const entropy = scarce_entropy(&scarce);
     enum tacit_status const status =
         tacit_vote_noised_step(site->player, site->board, &event, &entropy, &site->last);
     size_t const size = tacit_vote_noised_size(&site->config);
@@ -42,7 +45,8 @@ static void start(struct site *site, const double *means, double epsilon, double
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
     struct tacit_vote_board_config const board = {
         .run_id = RUN, .player_count = 3, .arm_count = ARMS, .votes_needed = 2};
-    *site = (struct site){.means = means,
+    *site = (struct site){.words = UINT32_MAX,
+                          .means = means,
                           .config = {.run_id = RUN,
                                      .player_id = 1,
                                      .player_count = 3,
@@ -146,6 +150,27 @@ TEST(a_partial_sum_leaves_no_trace)
     assert_memory_equal(sites[0].player, sites[1].player, tacit_vote_noised_size(&sites[0].config));
     assert_int_equal(reward(&sites[0], 0, 1, 0), TACIT_INVALID); /* it is not asked for any more */
     play_plan(&sites[0]);
+}
+
+/* Whatever the noise failed after, nothing of it is left. */
+TEST(a_draw_is_all_or_nothing)
+{
+    struct site none;
+    struct site site;
+    enum tacit_status status = TACIT_ENTROPY;
+    uint32_t words = 0;
+    for (; status == TACIT_ENTROPY; words++) {
+        start(&site, one_is_best, 1, 2, 0.5, 0.25);
+        site.words = words;
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            status = reward(&site, arm, site.left[arm], one_is_best[arm]);
+        if (words == 0)
+            none = site;
+        assert_true((memcmp(none.player, site.player, tacit_vote_noised_size(&site.config)) == 0) ==
+                    (status == TACIT_ENTROPY));
+    }
+    assert_int_equal(status, TACIT_OK);
+    assert_true(words > ARMS);
 }
 
 TEST(every_epoch_costs_epsilon_of_other_rewards)

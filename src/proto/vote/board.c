@@ -239,6 +239,7 @@ static uint32_t join_row(struct tacit_vote_board *board, uint32_t player,
                          struct tacit_vote_row vote)
 {
     uint64_t *const row = row_of(board, player);
+    TACIT_ASSERT(vote.marks != NULL);
     if (vote.reset < row[0])
         return 0;
     if (vote.reset > row[0]) {

@@ -290,6 +290,7 @@ static enum tacit_status on_hello(struct tacit_vote_hub *hub,
 static bool has_voted(const struct tacit_vote_hub *hub, uint32_t player)
 {
     struct tacit_vote_row const row = tacit_vote_board_row(board_of(hub), player);
+    TACIT_ASSERT(row.marks != NULL);
     return row.reset == board_view(hub).reset && has_marks(hub, row.marks);
 }
 
@@ -348,6 +349,7 @@ static void settle(struct tacit_vote_hub *hub, const struct tacit_vote_hub_messa
                    struct tacit_vote_hub_update *update)
 {
     uint32_t const before = board_view(hub).voted_count;
+    TACIT_ASSERT(message->draw > settled_of(hub)[message->from]);
     enum tacit_status const status = tacit_vote_pool_add(
         pool_of(hub), (struct tacit_vote_release){message->marks, message->sums});
     TACIT_ASSERT(status == TACIT_OK || status == TACIT_MALFORMED);
@@ -432,6 +434,7 @@ static enum tacit_status flip_coin(struct tacit_vote_hub *hub, const struct taci
     if (hub->now_us < hub->coin_us)
         return TACIT_OK;
     hub->coin_us = hub->now_us + COIN_US;
+    TACIT_ASSERT(hub->config.reset_after_s > 0);
     TACIT_TRY(tacit_entropy_below(entropy, hub->config.reset_after_s, &chance));
     if (chance == 0)
         reset(hub, board_view(hub).reset + 1, update);

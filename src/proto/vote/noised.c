@@ -367,6 +367,7 @@ static enum tacit_status on_grant(struct tacit_vote_noised *player,
         return TACIT_UNEXPECTED;
     if (draw < draws_of(player) || player->phase != PHASE_WAITING)
         return TACIT_OK; /* said again */
+    TACIT_ASSERT(player->left_count == 0);
     update->persist = true;
     if (!has_sums(player)) {
         judge(player, board, update);

@@ -176,6 +176,7 @@ struct tacit_vote_hub_message tacit_vote_site_release(const struct tacit_vote_si
 static struct tacit_vote_hub_message vote_of(const struct tacit_vote_site *site)
 {
     struct tacit_vote_hub_message message = message_of(site, TACIT_VOTE_CAST);
+    TACIT_ASSERT(!has_sums(site));
     message.reset = site->cast_reset;
     message.marks = cast_of(site);
     memcpy(message.commitment, site->grants.head, sizeof message.commitment);
@@ -204,6 +205,7 @@ static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct 
                                              .epoch = draw};
     tacit_vote_noised_digest(player_of(site), digest);
     update->persist = true;
+    TACIT_ASSERT(draw > site->granted);
     TACIT_TRY(round_site_commit(&site->grants, &scope, digest, keys));
     /* Of votes sums never leave, so nothing will be opened: the salt is of no use to anybody. */
     if (!has_sums(site))
@@ -372,6 +374,7 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
     if (!has_sums(site))
         memset(&site->grants.commit, 0, sizeof site->grants.commit);
     site->committed = 0;
+    TACIT_ASSERT(player_view(site).draw > site->granted);
     site->granted = player_view(site).draw;
     step->update->granted = (uint32_t)site->granted;
     step->update->persist = true;
