@@ -164,13 +164,6 @@ struct tacit_glm_message {
     double log_det;
 };
 
-/* Numbers in a message as the paper counts them: d^2 a matrix, d a vector (READINGS P4.12). */
-uint64_t tacit_glm_message_scalars(const struct tacit_glm_message *message, uint32_t dimension);
-
-/* Is it part of the discipline around an update only (HELLO, TRIGGER, FREEZE), and not of the
- * paper's count? */
-bool tacit_glm_message_is_control(const struct tacit_glm_message *message);
-
 /* ---- Events and updates ------------------------------------------------------------------------
  */
 

@@ -55,14 +55,19 @@ static void draw_contexts(struct tacit_rng *rng, double *contexts)
     }
 }
 
-/* A decision and its reward at one site; returns the arm. */
+/* A decision, which alone changes nothing, and its reward at one site; returns the arm. */
 static uint32_t play(struct world *world, uint32_t index, const double *contexts, double reward)
 {
     struct site *const site = &world->sites[index];
     struct live_choice choice;
     struct live_site_event event = {.kind = LIVE_SITE_OFFER};
     event.as.offer = (struct tacit_offer){WORLD_ARMS, D, contexts};
+    struct live_site_view view = world_look(world, index);
+    double inverse[TACIT_LINALG_MATRIX(D)];
+    memcpy(inverse, view.model->inverse, sizeof inverse);
     assert_int_equal(world_step(world, index, event), TACIT_OK);
+    view = world_look(world, index);
+    assert_memory_equal(view.model->inverse, inverse, sizeof inverse);
     assert_true(glm_site_ops.parse_kept(site->kept, site->kept_size, &choice));
     assert_true(choice.probability == 1);
     event = (struct live_site_event){.kind = LIVE_SITE_REWARD};
@@ -71,6 +76,8 @@ static uint32_t play(struct world *world, uint32_t index, const double *contexts
     event.as.reward.kept = site->kept;
     event.as.reward.kept_size = site->kept_size;
     assert_int_equal(world_step(world, index, event), TACIT_OK);
+    view = world_look(world, index);
+    assert_memory_not_equal(view.model->inverse, inverse, sizeof inverse);
     return site->choice;
 }
 
@@ -175,34 +182,6 @@ TEST(contexts_that_were_not_chosen_leave_no_trace)
     assert_int_equal(differing, 40);
     world_free(a);
     world_free(b);
-}
-
-/* A decision alone does not change what later ones are made from: A grows with the reward. */
-TEST(matrices_grow_when_the_reward_comes)
-{
-    struct world *const world = glm_world(0, 0);
-    struct site *const site = &world->sites[0];
-    struct tacit_rng rng = tacit_rng_stream(8, 0, 0, TACIT_PURPOSE_REWARD);
-    double contexts[WORLD_ARMS * D];
-    double before[TACIT_LINALG_MATRIX(D)];
-    struct live_site_view view;
-    draw_contexts(&rng, contexts);
-    glm_site_ops.fill_view(site->live, &view);
-    memcpy(before, view.model->inverse, sizeof before);
-    struct live_site_event event = {.kind = LIVE_SITE_OFFER};
-    event.as.offer = (struct tacit_offer){WORLD_ARMS, D, contexts};
-    assert_int_equal(world_step(world, 0, event), TACIT_OK);
-    glm_site_ops.fill_view(site->live, &view);
-    assert_memory_equal(view.model->inverse, before, sizeof before);
-    event = (struct live_site_event){.kind = LIVE_SITE_REWARD};
-    event.as.reward.arm = site->choice;
-    event.as.reward.value = 1;
-    event.as.reward.kept = site->kept;
-    event.as.reward.kept_size = site->kept_size;
-    assert_int_equal(world_step(world, 0, event), TACIT_OK);
-    glm_site_ops.fill_view(site->live, &view);
-    assert_memory_not_equal(view.model->inverse, before, sizeof before);
-    world_free(world);
 }
 
 static struct live_hub_view second_later(struct world *world)

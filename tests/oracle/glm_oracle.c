@@ -140,29 +140,15 @@ static void compare_alone(enum tacit_glm_variant variant)
     }
 }
 
-TEST(fedglb_decides_and_updates_as_its_twin)
+TEST(variants_decide_and_update_as_their_twin)
 {
     compare_thresholds(TACIT_GLM_FEDGLB);
-}
-
-TEST(dislinucb_decides_and_updates_as_its_twin)
-{
     compare_thresholds(TACIT_GLM_DISLINUCB);
-}
-
-TEST(variant_1_decides_and_updates_as_its_twin)
-{
     compare_schedules(TACIT_GLM_V1);
-}
-
-TEST(variant_2_decides_and_updates_as_its_twin)
-{
     compare_schedules(TACIT_GLM_V2);
-}
-
-TEST(variant_3_decides_and_updates_as_its_twin)
-{
     compare_schedules(TACIT_GLM_V3);
+    compare_alone(TACIT_GLM_N_UCB);
+    compare_alone(TACIT_GLM_N_ONS);
 }
 
 /* Once a round, and at every interaction. */
@@ -173,16 +159,6 @@ TEST(one_ucb_decides_and_updates_as_its_twin)
         model.period = seed % 2 == 0 ? CLIENTS : 1;
         assert_int_equal(compare(&model, seed, false), DECISIONS / model.period);
     }
-}
-
-TEST(n_ucb_decides_as_its_twin)
-{
-    compare_alone(TACIT_GLM_N_UCB);
-}
-
-TEST(n_ons_decides_as_its_twin)
-{
-    compare_alone(TACIT_GLM_N_ONS);
 }
 
 TEST(other_links_decide_and_update_as_the_twin)

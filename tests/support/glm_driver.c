@@ -131,29 +131,16 @@ void glm_driver_open(struct glm_driver *driver, const struct tacit_glm_model *mo
     }
 }
 
-static void count_message(struct glm_driver *driver, const struct tacit_glm_message *message)
-{
-    uint64_t const copies = message->to == TACIT_EVERYONE ? driver->model.client_count : 1;
-    if (tacit_glm_message_is_control(message)) {
-        driver->control_count += copies;
-        return;
-    }
-    driver->message_count += copies;
-    driver->scalar_count += copies * tacit_glm_message_scalars(message, driver->model.dimension);
-}
-
 /* To the hub; what it says goes to every client, and their answers come back here. */
 static void to_hub(struct glm_driver *driver, const struct tacit_glm_message *message)
 {
     struct tacit_glm_update update;
     struct tacit_glm_event event = {
         .kind = TACIT_EVENT_RECEIVE, .path = driver->path, .as.message = message};
-    count_message(driver, message);
     hub_steps(driver, &event, &update);
     while (update.send) {
         struct tacit_glm_message said = update.message;
         update.send = false;
-        count_message(driver, &said);
         if (driver->hides_inverse)
             said.inverse = NULL;
         struct tacit_glm_event receive = event;
@@ -163,7 +150,6 @@ static void to_hub(struct glm_driver *driver, const struct tacit_glm_message *me
             client_steps(driver, i, &receive, NULL, &answer);
             if (!answer.send)
                 continue;
-            count_message(driver, &answer.message);
             event.as.message = &answer.message;
             hub_steps(driver, &event, &update);
             TACIT_ASSERT(!update.send || i + 1 == driver->model.client_count);

@@ -30,9 +30,6 @@ struct glm_driver {
     struct tacit_glm_client **clients;
     struct tacit_glm_hub *hub;
     struct tacit_rng rng;
-    uint64_t message_count; /* without control messages */
-    uint64_t control_count;
-    uint64_t scalar_count;
     enum tacit_linalg_path path;
     bool hides_inverse; /* as a wire does */
 };

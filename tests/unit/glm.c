@@ -1,108 +1,75 @@
-/* The cores of federated generalised linear bandits: constants, the event, where an update ends,
- * what is said and offered. What gets lost, late, damaged or refused does so in glm_disorder.c. */
+/* The cores of federated generalised linear bandits: constants, the event, gradients, what is
+ * offered. What gets lost, late, damaged or refused does so in glm_disorder.c; what is decided and
+ * where an update ends is held against a twin in tests/oracle/glm_oracle.c. */
 #include <math.h>
 #include "../support/testing.h"
 #include "../support/glm_driver.h"
 #include "tacit/env.h"
-#include "../support/damage.h"
 #include "../support/digest.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0x3a73974833150fd8))
-/* .. and of what the checks say of damaged states: damage.h. */
-VERDICTS_ARE(UINT64_C(0x9b0f8d8d78caae19))
-
+DIGEST_IS(UINT64_C(0x3c8d93dba71d0002))
 #define N 3u
 #define D 4u
 #define T 50u
 #define ARMS 5u
-#define RESEND_US 1000u
-#define DEADLINE_US 10000u
-#define BACKOFF_US 50000u
-
 /* A federation whose messages the test carries itself. */
 struct federation {
     struct tacit_glm_model model;
-    struct tacit_glm_client_config config[N];
-    struct tacit_glm_hub_config hub_config;
     struct tacit_glm_client *client[N];
     struct tacit_glm_hub *hub;
     struct tacit_rng rng;
-    uint64_t now_us;
-    uint64_t step_count;
     struct tacit_glm_update update; /* of the last step */
     double memory[N][TACIT_LINALG_SAMPLES(D, T)];
     struct tacit_linalg_samples samples[N]; /* what each client was given */
     uint32_t sample_count[N];
 };
 
-static void open_federation(struct federation *f, enum tacit_glm_variant variant, uint32_t quorum)
+static void open_client(struct federation *f, uint32_t i)
+{
+    struct tacit_glm_client_config const config = {
+        .model = f->model, .client_id = i, .resend_after_us = 1000};
+    f->client[i] = testing_malloc(tacit_glm_client_size(&config));
+    assert_int_equal(tacit_glm_client_init(f->client[i], &config), TACIT_OK);
+    f->samples[i] = (struct tacit_linalg_samples){f->memory[i], D, true};
+}
+
+static void open_federation(struct federation *f)
 {
     memset(f, 0, sizeof *f);
-    f->model = tacit_glm_model_init(variant, TACIT_LINALG_LOGISTIC, N, D, T);
+    f->model = tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, N, D, T);
     f->model.run_id = 5;
     f->model.threshold = 0.3;
     f->model.suboptimality = 1e-12; /* many rounds, though there is little data */
-    f->hub_config = (struct tacit_glm_hub_config){.model = f->model,
-                                                  .quorum = quorum,
-                                                  .resend_after_us = RESEND_US,
-                                                  .deadline_us = DEADLINE_US,
-                                                  .backoff_us = BACKOFF_US};
-    f->hub = testing_malloc(tacit_glm_hub_size(&f->hub_config));
-    assert_int_equal(tacit_glm_hub_init(f->hub, &f->hub_config), TACIT_OK);
-    for (uint32_t i = 0; i < N; i++) {
-        f->config[i] = (struct tacit_glm_client_config){
-            .model = f->model, .client_id = i, .resend_after_us = RESEND_US};
-        f->client[i] = testing_malloc(tacit_glm_client_size(&f->config[i]));
-        assert_int_equal(tacit_glm_client_init(f->client[i], &f->config[i]), TACIT_OK);
-        f->samples[i] = (struct tacit_linalg_samples){f->memory[i], D, true};
-    }
+    struct tacit_glm_hub_config const hub = {.model = f->model, .resend_after_us = 1000};
+    f->hub = testing_malloc(tacit_glm_hub_size(&hub));
+    assert_int_equal(tacit_glm_hub_init(f->hub, &hub), TACIT_OK);
+    for (uint32_t i = 0; i < N; i++)
+        open_client(f, i);
     f->rng = tacit_rng_stream(3, 0, 0, 1);
 }
 
-static bool is_client(const void *state, size_t size, void *config)
-{
-    return tacit_glm_client_check(state, size, config) == TACIT_OK;
-}
-
-static bool is_hub(const void *state, size_t size, void *config)
-{
-    return tacit_glm_hub_check(state, size, config) == TACIT_OK;
-}
-
-/* The status; the step goes to the digest. Not all steps are followed by damage: there are many. */
+/* The status; the step goes to the digest. */
 static enum tacit_status client_steps(struct federation *f, uint32_t i,
                                       const struct tacit_glm_event *event)
 {
     enum tacit_status const status = tacit_glm_client_step(f->client[i], event, NULL, &f->update);
     glm_digest_client(f->client[i], &f->model, status, &f->update);
-    if (f->step_count++ % 50 == 0)
-        damage_some(f->client[i], tacit_glm_client_size(&f->config[i]), is_client, &f->config[i]);
     return status;
 }
 
-static enum tacit_status hub_steps(struct federation *f, const struct tacit_glm_event *event)
+static void client_gets(struct federation *f, uint32_t i, const struct tacit_glm_message *message)
 {
-    enum tacit_status const status = tacit_glm_hub_step(f->hub, event, &f->update);
+    struct tacit_glm_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    assert_int_equal(client_steps(f, i, &event), TACIT_OK);
+}
+
+static void hub_gets(struct federation *f, const struct tacit_glm_message *message)
+{
+    struct tacit_glm_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    enum tacit_status const status = tacit_glm_hub_step(f->hub, &event, &f->update);
     glm_digest_hub(f->hub, &f->model, status, &f->update);
-    if (f->step_count++ % 50 == 0)
-        damage_some(f->hub, tacit_glm_hub_size(&f->hub_config), is_hub, &f->hub_config);
-    return status;
-}
-
-static enum tacit_status client_gets(struct federation *f, uint32_t i,
-                                     const struct tacit_glm_message *message)
-{
-    struct tacit_glm_event const event = {
-        .now_us = f->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
-    return client_steps(f, i, &event);
-}
-
-static enum tacit_status hub_gets(struct federation *f, const struct tacit_glm_message *message)
-{
-    struct tacit_glm_event const event = {
-        .now_us = f->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
-    return hub_steps(f, &event);
+    assert_int_equal(status, TACIT_OK);
 }
 
 /* A random context and coin; true if an update is asked for, whose message is in f->update. */
@@ -118,28 +85,9 @@ static bool reward(struct federation *f, uint32_t i, uint64_t slot)
         x[c] /= sqrt(square);
     double const y = tacit_rng_bernoulli(&f->rng, 0.5);
     tacit_linalg_sample_put(&f->samples[i], f->sample_count[i]++, x, y);
-    struct tacit_glm_event const event = {
-        .now_us = f->now_us, .kind = TACIT_EVENT_REWARD, .as.reward = {x, y, slot, 0}};
+    struct tacit_glm_event const event = {.kind = TACIT_EVENT_REWARD, .as.reward = {x, y, slot, 0}};
     assert_int_equal(client_steps(f, i, &event), TACIT_OK);
     return f->update.send;
-}
-
-/* Plays until somebody asks for an update; f->update has the trigger. Returns who. */
-static uint32_t play_to_trigger(struct federation *f, uint64_t *slot)
-{
-    for (;; (*slot)++)
-        for (uint32_t i = 0; i < N; i++)
-            if (reward(f, i, *slot)) {
-                assert_int_equal(f->update.message.kind, TACIT_GLM_TRIGGER);
-                return i;
-            }
-}
-
-static struct tacit_glm_hub_view hub_view(const struct federation *f)
-{
-    struct tacit_glm_hub_view view;
-    tacit_glm_hub_view(f->hub, &view);
-    return view;
 }
 
 static struct tacit_glm_client_view client_view(const struct federation *f, uint32_t i)
@@ -147,31 +95,6 @@ static struct tacit_glm_client_view client_view(const struct federation *f, uint
     struct tacit_glm_client_view view;
     tacit_glm_client_view(f->client[i], &view);
     return view;
-}
-
-/* Carries what the hub says in f->update to those in `mask` and their answers back, until it says
- * nothing; at most `limit` requests. Returns whether it fell silent. */
-static bool carry(struct federation *f, uint32_t mask, uint32_t limit)
-{
-    for (uint32_t count = 0; f->update.send; count++) {
-        if (count == limit)
-            return false;
-        struct tacit_glm_message const said = f->update.message;
-        struct tacit_glm_update next = {0};
-        for (uint32_t i = 0; i < N; i++) {
-            if ((mask >> i & 1u) == 0)
-                continue;
-            assert_int_equal(client_gets(f, i, &said), TACIT_OK);
-            if (!f->update.send)
-                continue;
-            struct tacit_glm_message const answer = f->update.message;
-            assert_int_equal(hub_gets(f, &answer), TACIT_OK);
-            if (f->update.send)
-                next = f->update;
-        }
-        f->update = next;
-    }
-    return true;
 }
 
 /* ---- Model ---- */
@@ -205,67 +128,13 @@ TEST(constants_of_links_are_known)
     assert_true(model.lipschitz == 1 && model.curvature == 1);
 }
 
-/* Corollary 3's eps_t = 1/n^2 gives the norm sqrt(2 lambda/n^3). */
-TEST(gradient_norm_is_that_of_the_readings)
-{
-    struct tacit_glm_model const model =
-        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, N, D, T);
-    assert_true(fabs(tacit_glm_gradient_norm(&model, 100) - sqrt(4.0 / 1e6)) < 1e-15);
-}
-
-TEST(invalid_models_are_refused)
-{
-    struct tacit_glm_model const good =
-        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, N, D, T);
-    assert_true(tacit_glm_model_is_valid(&good));
-    struct tacit_glm_model bad = good;
-    bad.dimension = TACIT_LINALG_DIMENSION_MAX + 1;
-    assert_false(tacit_glm_model_is_valid(&bad));
-    bad = good;
-    bad.threshold = 0;
-    assert_false(tacit_glm_model_is_valid(&bad));
-    bad = good;
-    bad.lambda = NAN;
-    assert_false(tacit_glm_model_is_valid(&bad));
-    bad = good;
-    bad.delta = 1;
-    assert_false(tacit_glm_model_is_valid(&bad));
-    bad = good;
-    bad.explore = 1.01;
-    assert_false(tacit_glm_model_is_valid(&bad));
-    bad = good;
-    bad.variant = TACIT_GLM_V2;
-    bad.period = 0;
-    assert_false(tacit_glm_model_is_valid(&bad));
-    struct tacit_glm_client_config const config = {
-        .model = good, .client_id = N, .resend_after_us = 1};
-    assert_int_equal(tacit_glm_client_size(&config), 0);
-}
-
 /* ---- Decisions ---- */
-
-TEST(before_any_data_the_lowest_index_wins)
-{
-    struct federation f;
-    open_federation(&f, TACIT_GLM_FEDGLB, 0);
-    double contexts[ARMS * D] = {0};
-    for (uint32_t k = 0; k < ARMS; k++)
-        contexts[k * D + k % D] = 1;
-    struct tacit_glm_event event = {.kind = TACIT_EVENT_OFFER, .as.offer = {ARMS, D, contexts}};
-    assert_int_equal(client_steps(&f, 0, &event), TACIT_OK);
-    assert_true(f.update.decided);
-    assert_int_equal(f.update.arm, 0);
-    assert_true(f.update.probability == 1);
-    contexts[0] = 0.5; /* the others are longer, and so less certain */
-    assert_int_equal(client_steps(&f, 0, &event), TACIT_OK);
-    assert_int_equal(f.update.arm, 1);
-}
 
 TEST(an_offer_may_have_1024_arms_and_no_more)
 {
     struct federation f;
     static double contexts[(TACIT_GLM_ARMS_MAX + 1) * D];
-    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    open_federation(&f);
     contexts[(TACIT_GLM_ARMS_MAX - 1) * D] = 0.5; /* the only one of which anything can be learnt */
     struct tacit_glm_event event = {.kind = TACIT_EVENT_OFFER,
                                     .as.offer = {TACIT_GLM_ARMS_MAX, D, contexts}};
@@ -280,9 +149,9 @@ TEST(an_offer_may_have_1024_arms_and_no_more)
 TEST(exploration_has_the_probability_that_it_says)
 {
     struct federation f;
-    open_federation(&f, TACIT_GLM_FEDGLB, 0);
-    f.config[0].model.explore = 0.4;
-    assert_int_equal(tacit_glm_client_init(f.client[0], &f.config[0]), TACIT_OK);
+    open_federation(&f);
+    f.model.explore = 0.4;
+    open_client(&f, 0);
     double contexts[ARMS * D] = {0};
     for (uint32_t k = 0; k < ARMS; k++)
         contexts[k * D] = 0.1 * (k + 1);
@@ -307,9 +176,9 @@ TEST(exploration_has_the_probability_that_it_says)
 static bool fires_at_the_fifth(double threshold, double *left_side)
 {
     struct federation f;
-    open_federation(&f, TACIT_GLM_FEDGLB, 0);
-    f.config[0].model.threshold = threshold;
-    assert_int_equal(tacit_glm_client_init(f.client[0], &f.config[0]), TACIT_OK);
+    open_federation(&f);
+    f.model.threshold = threshold;
+    open_client(&f, 0);
     bool fired = false;
     for (uint64_t t = 1; t <= 5; t++) {
         assert_false(fired);
@@ -331,136 +200,13 @@ TEST(trigger_fires_at_the_threshold_and_not_one_ulp_above)
     assert_false(fires_at_the_fifth(nextafter(left_side, INFINITY), &unused));
 }
 
-/* READINGS P4.6: t - t_last is literal, so a client that comes after the trigger in the same slot
- * has waited for nothing. */
-TEST(time_since_the_update_is_literal)
-{
-    struct federation f;
-    open_federation(&f, TACIT_GLM_FEDGLB, 0);
-    uint64_t slot = 1;
-    uint32_t const who = play_to_trigger(&f, &slot);
-    struct tacit_glm_message const trigger = f.update.message;
-    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
-    assert_true(carry(&f, 7, 100000));
-    uint32_t const next = (who + 1) % N;
-    (void)reward(&f, next, slot);
-    assert_true(client_view(&f, next).trigger == 0);
-    assert_true(client_view(&f, next).log_det > 0);
-}
-
 /* ---- Updates ---- */
-
-/* AGD: the gradient of the averaged objective at the committed model has passed, and no earlier one
- * had (READINGS P4.5): the last but one iterate's has not. */
-TEST(committed_model_is_where_the_gradient_passed)
-{
-    struct federation f;
-    open_federation(&f, TACIT_GLM_FEDGLB, 0);
-    static double memory[TACIT_LINALG_SAMPLES(D, N * T)];
-    struct tacit_linalg_samples samples = {memory, D, true};
-    struct tacit_linalg_mean const mean = tacit_glm_mean(&f.model);
-    uint32_t n = 0;
-    for (uint64_t t = 1; t <= 6; t++)
-        for (uint32_t i = 0; i < N; i++) {
-            double x[D] = {0};
-            x[tacit_rng_below(&f.rng, D)] = 0.9;
-            double const y = tacit_rng_bernoulli(&f.rng, 0.7);
-            struct tacit_glm_event const event = {.kind = TACIT_EVENT_REWARD,
-                                                  .as.reward = {x, y, t, 0}};
-            assert_int_equal(client_steps(&f, i, &event), TACIT_OK);
-            tacit_linalg_sample_put(&samples, n++, x, y);
-        }
-    struct tacit_glm_message const trigger = {
-        .kind = TACIT_GLM_TRIGGER, .from = 0, .to = TACIT_HUB, .run_id = 5, .slot = 6};
-    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
-    double norm = INFINITY;
-    while (f.update.send) {
-        struct tacit_glm_message const said = f.update.message;
-        if (said.kind == TACIT_GLM_ITERATE) {
-            assert_true(norm > tacit_glm_gradient_norm(&f.model, n));
-            double gradient[D];
-            tacit_linalg_gradient(TACIT_LINALG_PORTABLE, &mean, &samples, 0, n, said.vector,
-                                  gradient);
-            tacit_linalg_add(D, f.model.lambda, said.vector, gradient);
-            norm = sqrt(tacit_linalg_dot(TACIT_LINALG_PORTABLE, D, gradient, gradient)) / n;
-        }
-        assert_true(carry(&f, 7, 1) || f.update.send);
-    }
-    struct tacit_glm_hub_view const view = hub_view(&f);
-    assert_int_equal(view.sync, 1);
-    assert_int_equal(view.model_count, n);
-    assert_true(norm <= tacit_glm_gradient_norm(&f.model, n));
-    assert_true(view.aggregation_count > 3);
-    for (uint32_t i = 0; i < N; i++) {
-        assert_int_equal(client_view(&f, i).sync, 1);
-        assert_memory_equal(client_view(&f, i).theta, view.theta, D * sizeof(double));
-    }
-}
-
-TEST(messages_and_scalars_are_those_of_the_readings)
-{
-    enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_V1, TACIT_GLM_V2,
-                                               TACIT_GLM_V3, TACIT_GLM_DISLINUCB};
-    for (uint32_t which = 0; which < 5; which++) {
-        struct tacit_glm_model model =
-            tacit_glm_model_init(variants[which], TACIT_LINALG_LOGISTIC, N, D, T);
-        model.threshold = 0.5;
-        model.period = 7 * N;
-        struct glm_driver driver;
-        glm_driver_open(&driver, &model, TACIT_LINALG_PORTABLE);
-        double contexts[2 * D] = {0.3, 0.2, 0.1, 0, -0.5, 0, 0, 0.5};
-        for (uint64_t t = 1; t <= T; t++)
-            for (uint32_t i = 0; i < N; i++) {
-                uint32_t const arm = glm_driver_decide(&driver, i, 2, contexts);
-                glm_driver_reward(&driver, i, t, contexts + arm * D, (double)((t + i) % 2));
-            }
-        struct tacit_glm_hub_view view;
-        tacit_glm_hub_view(driver.hub, &view);
-        uint64_t const b = view.update_count;
-        uint64_t const j = view.aggregation_count;
-        uint64_t const d = D;
-        assert_true(b > 0);
-        assert_int_equal(driver.message_count, N * (2 * b + 2 * j));
-        uint64_t const each[] = {2 * d * d + 2 * d, 2 * d * d + d, 2 * d * d + 2 * d,
-                                 3 * d * d + 3 * d, 2 * d * d + 2 * d};
-        uint64_t const rounds = which < 3 ? 2 * d * j : 0;
-        assert_int_equal(driver.scalar_count, N * (b * each[which] + rounds));
-        assert_true((double)b <= tacit_glm_updates_bound(&model));
-        if (which >= 3)
-            assert_int_equal(j, b);
-    }
-}
-
-/* All variants, links, clocks and radii, each through some updates: nothing is asked of them here
- * but that they play; the digest knows what they do. */
-TEST(every_kind_plays)
-{
-    for (uint32_t kind = 0; kind < 9u * 4u * 3u * 2u; kind++) {
-        struct tacit_glm_model model = tacit_glm_model_init(
-            (enum tacit_glm_variant)(kind % 9), (enum tacit_linalg_link)(kind / 9 % 4), N, D, T);
-        model.exploration = (enum tacit_glm_exploration)(kind / 36 % 3);
-        model.clock = (enum tacit_glm_clock)(kind / 108);
-        model.period = 3 * N;
-        model.threshold = 0.5;
-        model.explore = kind % 2 == 0 ? 0.25 : 0;
-        struct glm_driver driver;
-        glm_driver_open(&driver, &model, TACIT_LINALG_PORTABLE);
-        driver.hides_inverse = kind % 5 == 0;
-        double contexts[3 * D] = {0.3, 0.2, 0.1, 0, -0.5, 0, 0, 0.5, 0, 0.7, 0, 0.1};
-        for (uint64_t t = 1; t <= 12; t++)
-            for (uint32_t i = 0; i < N; i++) {
-                uint32_t const arm = glm_driver_decide(&driver, i, 3, contexts);
-                glm_driver_reward(&driver, i, t, contexts + arm * D, (double)((t + i + arm) % 2));
-                contexts[(t + i) % (3 * D)] *= -0.9;
-            }
-    }
-}
 
 /* Rounds enough that gradients are expanded, and come from the expansion. */
 TEST(gradients_near_an_iterate_are_the_sums_to_1e_12_a_sample)
 {
     struct federation f;
-    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    open_federation(&f);
     struct tacit_linalg_mean const mean = tacit_glm_mean(&f.model);
     uint64_t slot = 1;
     uint32_t near_count = 0;
@@ -469,12 +215,12 @@ TEST(gradients_near_an_iterate_are_the_sums_to_1e_12_a_sample)
             (void)reward(&f, i, slot);
     struct tacit_glm_message said = {
         .kind = TACIT_GLM_TRIGGER, .from = 0, .to = TACIT_HUB, .run_id = 5, .slot = slot};
-    assert_int_equal(hub_gets(&f, &said), TACIT_OK);
+    hub_gets(&f, &said);
     while (f.update.send) {
         said = f.update.message;
         struct tacit_glm_update next = {0};
         for (uint32_t i = 0; i < N; i++) {
-            assert_int_equal(client_gets(&f, i, &said), TACIT_OK);
+            client_gets(&f, i, &said);
             if (!f.update.send)
                 continue;
             struct tacit_glm_message const answer = f.update.message;
@@ -491,13 +237,15 @@ TEST(gradients_near_an_iterate_are_the_sums_to_1e_12_a_sample)
                 assert_true(said.round >= 13 || client_view(&f, i).anchor_round == 0);
                 assert_true(f.update.persist == (client_view(&f, i).anchor_round == said.round));
             }
-            assert_int_equal(hub_gets(&f, &answer), TACIT_OK);
+            hub_gets(&f, &answer);
             if (f.update.send)
                 next = f.update;
         }
         f.update = next;
     }
-    assert_int_equal(hub_view(&f).sync, 1);
+    struct tacit_glm_hub_view hub;
+    tacit_glm_hub_view(f.hub, &hub);
+    assert_int_equal(hub.sync, 1);
     assert_true(near_count > N * 5);
 }
 

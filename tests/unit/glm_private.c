@@ -138,44 +138,6 @@ TEST(noise_pays_for_all_levels_and_no_more)
         }
 }
 
-#define LIMIT(member, allowed, refused)                                                            \
-    do {                                                                                           \
-        struct tacit_glm_private_model changed = some_model();                                     \
-        struct tacit_glm_private_rule made;                                                        \
-        changed.member = (allowed);                                                                \
-        assert_int_equal(tacit_glm_private_rule_init(&made, &changed), TACIT_OK);                  \
-        changed.member = (refused);                                                                \
-        assert_int_equal(tacit_glm_private_rule_init(&made, &changed), TACIT_INVALID);             \
-    } while (0)
-
-TEST(models_are_allowed_up_to_their_limits)
-{
-    LIMIT(link, TACIT_LINALG_LOGISTIC, TACIT_LINALG_PROBIT);
-    LIMIT(exploration, TACIT_GLM_CONSTANT, (enum tacit_glm_exploration)(TACIT_GLM_CONSTANT + 1));
-    LIMIT(client_count, 1, 0);
-    LIMIT(client_count, 2, TACIT_AGENTS_MAX + 1);
-    LIMIT(dimension, 1, 0);
-    LIMIT(dimension, TACIT_LINALG_DIMENSION_MAX, TACIT_LINALG_DIMENSION_MAX + 1);
-    LIMIT(batch_count, 1, 0);
-    LIMIT(batch_count, 2, TACIT_GLM_PRIVATE_BATCHES_MAX + 1);
-    LIMIT(epsilon, TACIT_EPSILON_MAX, nextafter(TACIT_EPSILON_MAX, INFINITY));
-    LIMIT(delta, 0.5, 1);
-    LIMIT(failure, 0.999, 1);
-    LIMIT(norm_bound, 0x1p-900, 0);
-    LIMIT(norm_bound, 1, 1e151);
-    LIMIT(noise_bound, 0x1p-900, 0);
-    LIMIT(alpha, 0, -0x1p-1074);
-    LIMIT(alpha, 1e150, 1e151);
-    LIMIT(explore, 0, -0x1p-1074);
-    LIMIT(explore, 1, nextafter(1, 2));
-    LIMIT(epsilon, 1, 0);
-    LIMIT(epsilon, 1, NAN);
-    LIMIT(epsilon, 1, 1e-3); /* its noise does not fit */
-    LIMIT(delta, 1e-6, 0);
-    LIMIT(failure, 0.05, 0);
-    LIMIT(noise_bound, 0.5, NAN);
-}
-
 /* s^2 = 2 L sigma^2, and M L sigma0^2 of a floor; a client's noise is the floor's alone. */
 TEST(two_aggregators_leave_a_client_its_floor)
 {

@@ -49,29 +49,28 @@ static enum tacit_status set_up(struct glm_run *run, uint32_t index, uint64_t ru
 
 /* ---- Updates ---- */
 
-/* 8 bytes a number: the vectors, and the triangles of the matrices, that the message has. */
-static double bytes_of(const struct tacit_glm_message *message, uint32_t dimension)
+/* Is it part of the discipline around an update only, and not of the paper's count? */
+static bool is_control(const struct tacit_glm_message *message)
 {
-    TACIT_ASSERT(dimension > 0);
-    uint32_t const vectors =
-        (message->vector != NULL ? 1u : 0u) + (message->target != NULL ? 1u : 0u);
-    uint32_t const matrices =
-        (message->matrix != NULL ? 1u : 0u) + (message->steps != NULL ? 1u : 0u);
-    return 8 * (vectors * dimension + matrices * (dimension * (dimension + 1) / 2));
+    return message->kind == TACIT_GLM_HELLO || message->kind == TACIT_GLM_TRIGGER ||
+           message->kind == TACIT_GLM_FREEZE;
 }
 
-/* Control messages are counted by number alone, all others by scalars and bytes, too. */
+/* Control messages are counted by number alone, all others by scalars, d a vector and d^2 a matrix
+ * (READINGS P4.12), and by bytes, 8 a number, of which a matrix needs its triangle. */
 static void count(struct glm_run *run, const struct tacit_glm_message *message)
 {
-    uint32_t const d = run->plan->model.dimension;
+    double const d = run->plan->model.dimension;
     double const copies = message->to == TACIT_EVERYONE ? run->plan->model.client_count : 1.0;
-    if (tacit_glm_message_is_control(message)) {
+    double const vectors = (message->vector != NULL ? 1 : 0) + (message->target != NULL ? 1 : 0);
+    double const matrices = (message->matrix != NULL ? 1 : 0) + (message->steps != NULL ? 1 : 0);
+    if (is_control(message)) {
         run->control_messages += copies;
         return;
     }
     run->messages += copies;
-    run->scalars += copies * (double)tacit_glm_message_scalars(message, d);
-    run->bytes += copies * bytes_of(message, d);
+    run->scalars += copies * (vectors * d + matrices * d * d);
+    run->bytes += copies * 8 * (vectors * d + matrices * d * (d + 1) / 2);
 }
 
 /* Brings what the hub says to all clients, and their answers to the hub, client by client; *update
@@ -85,16 +84,13 @@ static enum tacit_status exchange(struct glm_run *run, struct tacit_glm_update *
     update->send = false;
     for (uint32_t i = 0; i < run->plan->model.client_count; i++) {
         struct tacit_glm_update answer;
-        enum tacit_status status =
-            tacit_glm_client_step(glm_run_client(run, i), &receive, NULL, &answer);
-        if (status == TACIT_OK && answer.send) {
-            struct tacit_glm_event reply = receive;
-            reply.as.message = &answer.message;
-            count(run, &answer.message);
-            status = tacit_glm_hub_step(run->hub, &reply, update);
-        }
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_glm_client_step(glm_run_client(run, i), &receive, NULL, &answer));
+        if (!answer.send)
+            continue;
+        struct tacit_glm_event reply = receive;
+        reply.as.message = &answer.message;
+        count(run, &answer.message);
+        TACIT_TRY(tacit_glm_hub_step(run->hub, &reply, update));
     }
     return TACIT_OK;
 }
@@ -127,12 +123,11 @@ static enum tacit_status carry_out(struct glm_run *run, const struct tacit_glm_m
     struct tacit_glm_event const event = {
         .kind = TACIT_EVENT_RECEIVE, .path = run->plan->path, .as.message = trigger};
     count(run, trigger);
-    enum tacit_status status = tacit_glm_hub_step(run->hub, &event, &update);
-    while (status == TACIT_OK && update.send)
-        status = exchange(run, &update);
-    if (status == TACIT_OK)
-        compare_rounds(run, before.aggregation_count);
-    return status;
+    TACIT_TRY(tacit_glm_hub_step(run->hub, &event, &update));
+    while (update.send)
+        TACIT_TRY(exchange(run, &update));
+    compare_rounds(run, before.aggregation_count);
+    return TACIT_OK;
 }
 
 /* ---- A slot ---- */
@@ -150,10 +145,9 @@ static enum tacit_status offer(struct glm_run *run, uint32_t client,
     struct tacit_glm_event const event = {
         .kind = TACIT_EVENT_OFFER, .path = run->plan->path, .as.offer = *offered};
     struct tacit_glm_update update;
-    enum tacit_status const status =
-        tacit_glm_client_step(glm_run_client(run, client), &event, &entropy, &update);
+    TACIT_TRY(tacit_glm_client_step(glm_run_client(run, client), &event, &entropy, &update));
     *arm = update.arm;
-    return status;
+    return TACIT_OK;
 }
 
 static enum tacit_status on_reward(struct glm_run *run, uint32_t client,

@@ -99,9 +99,7 @@ static enum tacit_status protect(struct tacit_experiment *experiment, struct tac
                                        "horizon, or fewer agents",
                                        error);
     plan->is_private = true;
-    enum tacit_status const status = settle_aggregators(experiment, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(settle_aggregators(experiment, error));
     struct tacit_text remark =
         tacit_text_init(experiment->promise_remark, sizeof experiment->promise_remark);
     experiment->promise.mechanism = tacit_glm_private_promise(&plan->rule);
@@ -162,9 +160,7 @@ enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct taci
     experiment->plan = plan;
     if (plan == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = tacit_experiment_protect(experiment, INFINITY, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_experiment_protect(experiment, INFINITY, error));
     bool const is_alone = keys->model.variant == TACIT_GLM_N_UCB ||
                           keys->model.variant == TACIT_GLM_N_ONS ||
                           keys->model.variant == TACIT_GLM_RANDOM;
@@ -181,9 +177,7 @@ enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct taci
                               .pool_count = keys->source == GLM_SOURCE_POOL ? keys->pool_count : 0,
                               .path = tacit_linalg_fastest()};
     if (keys->log != NULL)
-        status = glm_read_log(experiment, error);
-    if (status != TACIT_OK)
-        return status;
+        TACIT_TRY(glm_read_log(experiment, error));
     describe_model(experiment);
     if (experiment->config->privacy == TACIT_PRIVACY_SOUND)
         return protect(experiment, error);

@@ -62,11 +62,10 @@ static enum tacit_status add_release(struct glm_run *run, uint32_t client, uint6
     struct glm_private_hub *const hub = run->hub;
     struct tacit_entropy const entropy = tacit_rng_entropy(&run->noise_rng[client]);
     const int64_t *sums;
-    enum tacit_status const status =
-        tacit_glm_private_client_close(glm_run_client(run, client), batch, &entropy, &sums);
-    for (size_t i = 0; i < sum_count(run) && status == TACIT_OK; i++)
+    TACIT_TRY(tacit_glm_private_client_close(glm_run_client(run, client), batch, &entropy, &sums));
+    for (size_t i = 0; i < sum_count(run); i++)
         hub->total[i] += sums[i];
-    return status;
+    return TACIT_OK;
 }
 
 /* Everybody decides by what the total says. Of a total that makes no model, with a chance of
@@ -89,12 +88,9 @@ static enum tacit_status close_batch(struct glm_run *run, uint64_t batch)
 {
     uint32_t const clients = run->plan->model.client_count;
     struct glm_private_hub *const hub = run->hub;
-    enum tacit_status status = TACIT_OK;
     memset(hub->total, 0, sizeof hub->total);
-    for (uint32_t i = 0; i < clients + run->plan->aggregators && status == TACIT_OK; i++)
-        status = add_release(run, i, batch);
-    if (status != TACIT_OK)
-        return status;
+    for (uint32_t i = 0; i < clients + run->plan->aggregators; i++)
+        TACIT_TRY(add_release(run, i, batch));
     count(run, clients);
     if (run->plan->aggregators > 0) {
         run->messages += 2; /* a request, its answer */

@@ -37,9 +37,7 @@ static enum tacit_status play_client(struct glm_run *run, uint32_t client, uint6
     struct tacit_linalg_rule rule;
     bool const has_rule = run->protocol->rule != NULL && run->protocol->rule(run, client, &rule);
     struct tacit_offer const offer = glm_world_offer(run->world, client, has_rule ? &rule : NULL);
-    enum tacit_status const status = run->protocol->offer(run, client, &offer, &arm);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(run->protocol->offer(run, client, &offer, &arm));
     TACIT_ASSERT(arm < offer.arm_count);
     struct tacit_glm_reward reward = glm_world_reward(run->world, client, arm, slot, regret);
     reward.order = order;
@@ -51,16 +49,13 @@ static enum tacit_status play_client(struct glm_run *run, uint32_t client, uint6
 static enum tacit_status play_slot(struct glm_run *run, uint64_t slot, double *regret)
 {
     uint32_t const clients = run->plan->model.client_count;
-    enum tacit_status status = TACIT_OK;
-    for (uint32_t i = 0; i < clients && status == TACIT_OK; i++) {
+    for (uint32_t i = 0; i < clients; i++) {
         uint64_t const row = slot * clients + i;
         uint32_t const client = glm_world_client(run->world, i, row);
         if (client != TACIT_NO_AGENT)
-            status = play_client(run, client, slot + 1, row + 1, regret);
+            TACIT_TRY(play_client(run, client, slot + 1, row + 1, regret));
     }
-    if (status == TACIT_OK && run->protocol->end_slot != NULL)
-        status = run->protocol->end_slot(run, slot + 1);
-    return status;
+    return run->protocol->end_slot == NULL ? TACIT_OK : run->protocol->end_slot(run, slot + 1);
 }
 
 /* ---- Results ---- */
@@ -99,25 +94,22 @@ enum tacit_status glm_run_play(void *memory, uint32_t index, struct tacit_sim_ro
     uint64_t const horizon = run->plan->sim.horizon;
     TACIT_ASSERT(run->client_size > 0);
     struct tacit_sim_meter meter = tacit_sim_meter_start(&run->plan->sim, row->regret);
-    enum tacit_status status = run->protocol->set_up(run, index, (uint64_t)index + 1);
     double regret = 0;
+    TACIT_TRY(run->protocol->set_up(run, index, (uint64_t)index + 1));
     glm_world_set_up(run->world, index);
     run->reward = run->messages = run->control_messages = run->scalars = run->bytes = 0;
     run->rounds = run->rounds_bound = 0;
-    for (uint64_t slot = 0; slot < horizon && status == TACIT_OK;) {
+    for (uint64_t slot = 0; slot < horizon;) {
         uint64_t const end = slot + tacit_sim_meter_span(&meter, slot);
-        for (; slot < end && status == TACIT_OK; slot++) {
-            status = play_slot(run, slot, &regret);
+        for (; slot < end; slot++) {
+            TACIT_TRY(play_slot(run, slot, &regret));
             if (atomic_load(stop))
                 return TACIT_INTERRUPTED;
         }
         uint32_t const first = meter.next;
-        if (status == TACIT_OK)
-            tacit_sim_meter_record(&meter, slot, regret);
+        tacit_sim_meter_record(&meter, slot, regret);
         record(run, &meter, first, regret, row->curves);
     }
-    if (status != TACIT_OK)
-        return status;
     uint32_t const first = meter.next;
     tacit_sim_meter_end(&meter, regret);
     record(run, &meter, first, regret, row->curves);

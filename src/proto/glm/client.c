@@ -95,7 +95,7 @@ static void add_sample(struct tacit_glm_client *client, const double *x, double 
     client->needs_double = samples.is_single ? 0 : 1;
 }
 
-bool glm_client_config_is_valid(const struct tacit_glm_client_config *config)
+static bool config_is_valid(const struct tacit_glm_client_config *config)
 {
     return tacit_glm_model_is_valid(&config->model) &&
            config->client_id < config->model.client_count && config->resend_after_us > 0 &&
@@ -110,7 +110,7 @@ static size_t values_before_samples(const struct tacit_glm_model *model)
 
 size_t tacit_glm_client_size(const struct tacit_glm_client_config *config)
 {
-    if (!glm_client_config_is_valid(config))
+    if (!config_is_valid(config))
         return 0;
     uint32_t const d = config->model.dimension;
     if (config->model.horizon > SIZE_MAX / 16 / (sizeof(double) * (d + 1u)))
@@ -249,11 +249,8 @@ enum tacit_status glm_explore(double share, const struct tacit_entropy *entropy,
         double coin;
         uint64_t other;
         TACIT_ASSERT(entropy != NULL);
-        enum tacit_status status = tacit_entropy_uniform(entropy, &coin);
-        if (status == TACIT_OK)
-            status = tacit_entropy_below(entropy, arm_count, &other);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_entropy_uniform(entropy, &coin));
+        TACIT_TRY(tacit_entropy_below(entropy, arm_count, &other));
         if (coin < share)
             *arm = (uint32_t)other;
     }
@@ -443,9 +440,7 @@ static enum tacit_status on_reward(struct tacit_glm_client *client,
     struct tacit_glm_model const *const model = &client->config.model;
     struct tacit_glm_reward const *const reward = &event->as.reward;
     double x[TACIT_LINALG_VECTOR_MAX] = {0};
-    enum tacit_status const status = check_reward(client, reward, x);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(check_reward(client, reward, x));
     update->persist = true;
     if (model->variant != TACIT_GLM_RANDOM)
         add_sample(client, x, reward->value);

@@ -69,6 +69,4 @@ bool glm_is_finite(const double *values, size_t count);
 bool glm_is_positive(double x);
 /* Tells two iterates apart that a client may answer to; no protection from anybody. */
 uint64_t glm_digest(const double *values, size_t count);
-
-bool glm_client_config_is_valid(const struct tacit_glm_client_config *config);
 #endif

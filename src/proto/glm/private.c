@@ -280,9 +280,7 @@ enum tacit_status glm_private_draw(const struct tacit_glm_private_rule *rule,
     TACIT_ASSERT(count <= TACIT_GLM_PRIVATE_SUMS_MAX);
     memset(noise, 0, count * sizeof *noise);
     for (uint32_t i = 0; i < count && !rule->is_bare; i++) {
-        enum tacit_status const status = tacit_discrete_gaussian(&rule->noise, entropy, &noise[i]);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_discrete_gaussian(&rule->noise, entropy, &noise[i]));
     }
     return TACIT_OK;
 }

@@ -195,11 +195,8 @@ enum tacit_status tacit_glm_private_client_close(struct tacit_glm_private_client
         return TACIT_INVALID;
     uint32_t const level = level_of(client, batch);
     struct tacit_rho_ledger ledger = client->ledger;
-    enum tacit_status status = tacit_rho_ledger_spend(&ledger, level, client->rule.node_rho_nano);
-    if (status == TACIT_OK)
-        status = glm_private_draw(&client->rule, entropy, noise);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_rho_ledger_spend(&ledger, level, client->rule.node_rho_nano));
+    TACIT_TRY(glm_private_draw(&client->rule, entropy, noise));
     TACIT_ASSERT(batch == client->batch + 1);
     client->ledger = ledger;
     client->batch = batch;

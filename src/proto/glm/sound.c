@@ -46,6 +46,15 @@ int64_t glm_sound_most(const struct tacit_glm_private_rule *rule)
     return glm_private_sum_max(rule) / (int64_t)(TACIT_GLM_SOUND_BATCHES_MAX + 1);
 }
 
+bool glm_sound_are_within(const int64_t *sums, uint32_t count, int64_t most)
+{
+    TACIT_ASSERT(most >= 0);
+    for (uint32_t i = 0; i < count; i++)
+        if (sums[i] < -most || sums[i] > most)
+            return false;
+    return true;
+}
+
 uint64_t glm_sound_batch_most(const struct tacit_glm_private_rule *rule)
 {
     return tacit_glm_private_horizon_max(rule) / (TACIT_GLM_SOUND_BATCHES_MAX + 1);

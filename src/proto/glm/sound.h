@@ -12,6 +12,9 @@ void glm_sound_digest(const int64_t *sums, uint32_t count, uint8_t digest[TACIT_
  * 64 bits. */
 int64_t glm_sound_most(const struct tacit_glm_private_rule *rule);
 
+/* Is no number of them larger, without its sign? */
+bool glm_sound_are_within(const int64_t *sums, uint32_t count, int64_t most);
+
 /* Interactions that a batch may hold with that. */
 uint64_t glm_sound_batch_most(const struct tacit_glm_private_rule *rule);
 #endif

@@ -111,11 +111,7 @@ static bool is_plausible(const struct tacit_glm_sound_hub *hub, const int64_t *s
     enum tacit_status const status =
         tacit_glm_sound_rule(&rule, &hub->config.model, hub->config.floor_milli);
     TACIT_ASSERT(status == TACIT_OK);
-    int64_t const most = glm_sound_most(&rule);
-    bool is_within = true;
-    for (uint32_t i = 0; i < sum_count(hub); i++)
-        is_within = is_within && sums[i] >= -most && sums[i] <= most;
-    return is_within;
+    return glm_sound_are_within(sums, sum_count(hub), glm_sound_most(&rule));
 }
 
 static bool row_is_possible(void *hub, uint32_t site)
@@ -230,10 +226,7 @@ static bool total_is_possible(struct tacit_glm_sound_hub *hub)
 {
     int64_t const most =
         (INT64_MAX >> 1) / (TACIT_GLM_SOUND_BATCHES_MAX + 1) * (int64_t)(hub->round - 1);
-    bool is_possible = true;
-    for (uint32_t i = 0; i < sum_count(hub); i++)
-        is_possible = is_possible && total_of(hub)[i] >= -most && total_of(hub)[i] <= most;
-    return is_possible;
+    return glm_sound_are_within(total_of(hub), sum_count(hub), most);
 }
 
 static bool count_is_possible(const struct tacit_glm_sound_hub *hub)

@@ -353,21 +353,16 @@ enum tacit_status tacit_glm_sound_site_step(struct tacit_glm_sound_site *site,
 
 /* ---- Check ---- */
 
+/* What is masked may be anything. */
 static bool sums_are_possible(struct tacit_glm_sound_site *site)
 {
     struct tacit_glm_private_rule const rule = rule_of(site);
-    int64_t const most = glm_sound_most(&rule);
     int64_t const open_most = (int64_t)(site->open_count * TACIT_GLM_PRIVATE_UNIT);
     bool const is_drawn = site->draw_round == site->round && site->round > 0;
-    for (uint32_t i = 0; i < sum_count(site); i++) {
-        int64_t const open = open_of(site)[i];
-        int64_t const drawn = drawn_of(site)[i];
-        bool const is_large = drawn < -most || drawn > most;
-        if (open < -open_most || open > open_most || (!is_drawn && drawn != 0) ||
-            (is_large && !has_helper(&site->config))) /* what is masked may be anything */
-            return false;
-    }
-    return true;
+    int64_t const drawn_most = is_drawn ? glm_sound_most(&rule) : 0;
+    return glm_sound_are_within(open_of(site), sum_count(site), open_most) &&
+           ((is_drawn && has_helper(&site->config)) ||
+            glm_sound_are_within(drawn_of(site), sum_count(site), drawn_most));
 }
 
 static bool model_is_possible(struct tacit_glm_sound_site *site)
