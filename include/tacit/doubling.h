@@ -3,8 +3,8 @@
  * has climbed a rung of an arm it releases one sum, that of the pulls since the rung before, with
  * noise of scale 1/epsilon: so each reward is in one release, and an arm has at most log2 T of
  * them. Neighbours pass on a growing set of (agent, arm, block) -> sum; the pulls of a block follow
- * from the ladder. Merging is a union: it can be repeated, reordered and delayed, and no mass can
- * be lost or doubled.
+ * from the ladder. Merging is a union: what comes by two ways is known once, and no mass can be
+ * lost or doubled.
  *
  * A site plays from the blocks that a quorum of sites (all, by default) has released, with the
  * bounds of EXACT-BOUNDS 2 and the plans of the phased index (5.3 to 5.5). It catches up first
@@ -12,8 +12,9 @@
  * hub would, and equal numbers of pulls keep the union a plain mean over sites whose rewards
  * differ.
  *
- * Pure functions of (state, event, entropy); states are relocatable blocks. A sites, K arms, T
- * slots per site, E rungs. src/proto/gossip/NOTES.md maps the specification to functions. */
+ * A part of the simulator: no message is lost, nobody starts twice, no state is kept. Pure
+ * functions of (state, event, entropy); states are relocatable blocks. A sites, K arms, T slots per
+ * site, E rungs. src/proto/gossip/NOTES.md maps the specification to functions. */
 #ifndef TACIT_DOUBLING_H
 #define TACIT_DOUBLING_H
 #include "tacit/base.h"
@@ -27,14 +28,7 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-enum tacit_doubling_message_kind {
-    TACIT_DOUBLING_NEWS,  /* blocks that the receiver may not know */
-    TACIT_DOUBLING_HAVE,  /* "this is what I know: what is missing?" */
-    TACIT_DOUBLING_REFUSE /* "your incarnation is not the one I know": an old copy or a second one
-                           */
-};
-
-/* One released sum. Two blocks of one key and different sums cannot both be honest. */
+/* One released sum. */
 struct tacit_doubling_entry {
     uint32_t agent;
     uint32_t arm;
@@ -43,32 +37,24 @@ struct tacit_doubling_entry {
     int64_t steps;  /* noised */
 };
 
-/* A plain struct; its arrays belong to the sender's state or memory and stay valid until its next
- * step. */
+/* To all neighbours: blocks that they may not know, those of one agent and arm ascending. A plain
+ * struct; its entries belong to the sender's memory and stay valid until its next step. */
 struct tacit_doubling_message {
-    enum tacit_doubling_message_kind kind;
     uint32_t from;
-    uint32_t to; /* an agent, or TACIT_NEIGHBOURS */
-    uint64_t run_id;
-    uint64_t incarnation_number; /* of the sender, or REFUSE: that is refused; 0: incarnations are
-                                    not guarded */
-    uint64_t incarnation;
-    bool more;                                  /* NEWS: not all that the sender has to say */
-    uint32_t entry_count;                       /* NEWS */
-    const struct tacit_doubling_entry *entries; /* NEWS: blocks of one agent and arm ascending */
-    const uint8_t *known;                       /* HAVE: A K numbers of blocks, agent by agent */
+    uint32_t entry_count;
+    const struct tacit_doubling_entry *entries;
 };
 
-/* Bytes that a deep copy of the message needs; cells: A K. */
-size_t tacit_doubling_message_size(const struct tacit_doubling_message *message, size_t cells);
+/* Bytes that a deep copy of the message needs. */
+size_t tacit_doubling_message_size(const struct tacit_doubling_message *message);
 
 /* Deep copy into `memory` (8-byte aligned, …_size bytes), which then holds all of it. */
 const struct tacit_doubling_message *
-tacit_doubling_message_copy(const struct tacit_doubling_message *message, size_t cells,
-                            void *memory);
+tacit_doubling_message_copy(const struct tacit_doubling_message *message, void *memory);
 
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
+/* `persist` is never set. */
 struct tacit_doubling_update {
     TACIT_UPDATE(struct tacit_doubling_message)
 };
@@ -78,41 +64,29 @@ struct tacit_doubling_update {
 struct tacit_doubling_config {
     struct tacit_phases schedule;     /* rule index, without a confidence */
     struct tacit_mechanism mechanism; /* sound; its epsilon is the schedule's or more */
-    uint64_t run_id;
     uint32_t agent_id;
-    uint32_t neighbour_count;
-    const uint32_t *neighbours; /* ascending; copied */
-    uint32_t quorum;            /* sites that must have released a block before it is used; 0: all.
-                                 * With fewer, means are weighted by who came */
-    uint64_t hop_us;            /* > 0: news waits so long for other news before it is passed on */
-    uint64_t ask_us;            /* > 0: a site that waits asks its neighbours after so long; doubles
-                                 * with every question, up to 64 times this */
-    uint64_t pull_us;           /* nobody can pull faster than this; 0: not known */
-    bool guards_incarnations;   /* draws the name of its incarnation at START, and knows its
-                                   neighbours' */
+    uint32_t quorum; /* sites that must have released a block before it is used; 0: all. With fewer,
+                      * means are weighted by who came */
+    uint64_t hop_us; /* > 0: news waits so long for other news before it is passed on */
 };
 
-struct tacit_doubling_agent; /* opaque, relocatable: what is persisted */
+struct tacit_doubling_agent; /* opaque, relocatable: what was released */
 
-/* The exact sums of open blocks, and scratch: lives in memory only. Whoever puts a state back from
- * a disk gives it a new one, and the open blocks begin again with new rewards. So no copy of a disk
- * can release a reward again. */
+/* The exact sums of open blocks, and scratch. */
 struct tacit_doubling_memory; /* opaque, relocatable */
 
-/* What a driver, a status page or a checker may look at. Pointers are valid until the next step. */
+/* What a driver or a checker may look at. Pointers are valid until the next step. */
 struct tacit_doubling_view {
-    bool waiting;  /* for blocks of others */
-    bool resting;  /* no further plan fits: the leader until T */
-    bool finished; /* T slots were played */
-    bool halted;   /* a neighbour knows another incarnation of this agent, or its later releases */
-    bool forced;   /* the open plan catches up */
+    bool waiting;        /* for blocks of others */
+    bool resting;        /* no further plan fits: the leader until T */
+    bool finished;       /* T slots were played */
+    bool forced;         /* the open plan catches up */
     uint64_t pull_count; /* pulls given account of, of T */
     uint64_t forced_count;
-    uint64_t release_count;  /* blocks that this agent released */
-    uint64_t conflict_count; /* blocks that came with another sum than before */
-    uint32_t leader;         /* of the last decision; TACIT_NO_ARM: none yet */
-    uint32_t exploit_arm;    /* what is played while waiting */
-    uint32_t rung_count;     /* E */
+    uint64_t release_count; /* blocks that this agent released */
+    uint32_t leader;        /* of the last decision; TACIT_NO_ARM: none yet */
+    uint32_t exploit_arm;   /* what is played while waiting */
+    uint32_t rung_count;    /* E */
     uint32_t plan_count;
     const struct tacit_pull_block *plan; /* open, as it was given */
     const uint8_t *known;                /* A x K: blocks known of each agent and arm */
@@ -120,13 +94,12 @@ struct tacit_doubling_view {
     const uint64_t *rungs;               /* E: S_1, S_2, .. */
     const double *means;                 /* K: y of the last decision, in units of the range */
     const struct tacit_ledger *ledger;
-    uint64_t incarnation_number;
 };
 
 /* Bytes of a state: O(A K log T). Errors: 0 if the configuration is not valid. */
 size_t tacit_doubling_size(const struct tacit_doubling_config *config);
 
-/* Bytes of what lives in memory only. Requires: a valid configuration, as below. */
+/* Bytes of a memory. Requires: a valid configuration, as below. */
 size_t tacit_doubling_memory_size(const struct tacit_doubling_config *config);
 
 /* Ensures: nothing in it. Requires: 8-byte aligned memory of …_size bytes. */
@@ -137,12 +110,10 @@ void tacit_doubling_memory_init(struct tacit_doubling_memory *memory,
 enum tacit_status tacit_doubling_init(struct tacit_doubling_agent *agent,
                                       const struct tacit_doubling_config *config);
 
-/* One step. START opens a new incarnation with a memory that was just made. Late and repeated
- * messages are normal: TACIT_OK. What does not fit is refused with a status and changes nothing,
- * byte for byte. TACIT_ENTROPY: the blocks' last reward was taken in, but nothing was released; the
- * next timeout tries again. TACIT_ROLLBACK: a neighbour knows another incarnation of this agent or
- * blocks of it that this state does not; the agent is halted. Cost: O(1) a reward; O(entries) news,
- * and O(A K) with the bounds of K arms where a plan is made. */
+/* One step. Errors: TACIT_ENTROPY: nothing was released, and the agent is of no further use.
+ * Requires: START first; rewards of the plan, pulls of the leader while it waits, news of
+ * neighbours in the order in which they said it. Cost: O(1) a reward; O(entries) news, and O(A K)
+ * with the bounds of K arms where a plan is made. */
 enum tacit_status tacit_doubling_step(struct tacit_doubling_agent *agent,
                                       struct tacit_doubling_memory *memory,
                                       const struct tacit_event *event,

@@ -98,14 +98,13 @@ struct tacit_gossip_message {
     uint32_t from;
     uint32_t to; /* an agent, or TACIT_NEIGHBOURS */
     uint64_t run_id;
-    uint64_t incarnation_number; /* of the sender, or REFUSE: that is refused; 0: incarnations are
-                                    not guarded */
-    uint64_t incarnation;
-    uint64_t exchange;    /* OFFER: the last one that the sender has; SHIFT: its number */
-    const uint64_t *seen; /* n~; NULL: not told */
-    const double *theta;  /* OFFER: theta; else NULL */
-    const double *shift;  /* SHIFT: what it moves to the receiver; else NULL */
-    const double *flow;   /* OFFER, SHIFT: all that the edge has moved to the sender */
+    uint64_t incarnation_number; /* > 0; of the sender, or REFUSE: that is refused */
+    uint64_t incarnation;        /* its name */
+    uint64_t exchange;           /* OFFER: the last one that the sender has; SHIFT: its number */
+    const uint64_t *seen;        /* n~; NULL: not told */
+    const double *theta;         /* OFFER: theta; else NULL */
+    const double *shift;         /* SHIFT: what it moves to the receiver; else NULL */
+    const double *flow;          /* OFFER, SHIFT: all that the edge has moved to the sender */
 };
 
 /* Bytes that a deep copy of the message needs. */
@@ -132,16 +131,12 @@ struct tacit_gossip_agent_config {
     uint32_t agent_id;          /* < A */
     const uint32_t *neighbours; /* ascending; copied */
     uint32_t neighbour_count;
-    double weight; /* A times this agent's share of the global mean (footnote 2); 1: a plain
-                    * average. The weights of all agents add up to A */
     /* Lockstep: slots of this length; a slot begins with TIMEOUT. n~ goes to the neighbours at the
      * beginning of each slot, and the driver says who meets, with an ASK from the keeper. 0: on its
      * own clock: the next pull is planned as soon as a reward came. */
     uint64_t slot_us;
-    uint64_t exchange_us;     /* own clock: > 0, between two exchanges that this agent begins */
-    uint64_t pull_us;         /* own clock: nobody can pull faster than this; 0: not known */
-    bool guards_incarnations; /* live: draws the name of its incarnation at START, and knows its
-                                 neighbours' */
+    uint64_t exchange_us; /* own clock: > 0, between two exchanges that this agent begins */
+    uint64_t pull_us;     /* own clock: nobody can pull faster than this; 0: not known */
 };
 
 struct tacit_gossip_agent; /* opaque, relocatable: what is persisted */
@@ -189,7 +184,8 @@ enum tacit_status tacit_gossip_agent_init(struct tacit_gossip_agent *agent,
 enum tacit_status tacit_gossip_agent_check(const struct tacit_gossip_agent *agent, size_t size,
                                            const struct tacit_gossip_agent_config *config);
 
-/* One step. START opens a new incarnation: the caller hands in a memory that was just made. Late
+/* One step. START opens a new incarnation, whose name is drawn: the caller hands in a memory that
+ * was just made. Neighbours hear one incarnation of a site at a time. Late
  * and repeated messages are normal: TACIT_OK. What does not fit is refused with a status and
  * changes nothing, byte for byte. TACIT_ENTROPY: nothing happened; the same event may be tried
  * again. TACIT_ROLLBACK: a neighbour knows a later incarnation or a second one; the agent is
@@ -234,10 +230,9 @@ struct tacit_gossip_network_view {
 /* Bytes of a network: O(A K), with noise O(A K log T). Errors: 0 if it does not fit. */
 size_t tacit_gossip_network_size(const struct tacit_gossip_rule *rule);
 
-/* Requires: 8-byte aligned memory of …_size bytes. weights: as of agents, A of them; NULL: all 1.
- */
+/* Requires: 8-byte aligned memory of …_size bytes. */
 void tacit_gossip_network_init(struct tacit_gossip_network *network,
-                               const struct tacit_gossip_rule *rule, const double *weights);
+                               const struct tacit_gossip_rule *rule);
 
 /* The first pulls: A x K rewards, row by row. entropies: one an agent, here and below.
  * Errors: TACIT_ENTROPY: the network is no longer of use; so for the two below. */

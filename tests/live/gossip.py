@@ -217,14 +217,6 @@ def peer_words(federation, kind):
 
 # ---- A ring ----
 
-@long_test
-def ring_finds_the_best_arm_and_every_value_is_in_the_outbox_once(federation_of):
-    federation = gossips(federation_of)
-    federation.start_all()
-    federation.apply(batch=1)
-    check_run(federation)
-
-
 @test
 def ring_keeps_the_average_whoever_is_killed_at_any_time(federation_of):
     """Ten kills a site in the long form, two in the short one, while all play."""

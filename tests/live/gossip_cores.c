@@ -114,10 +114,8 @@ static void begin(uint32_t index, uint64_t exchange_us, const char *path)
                                                      .agent_id = index,
                                                      .neighbours = &neighbour,
                                                      .neighbour_count = 1,
-                                                     .weight = 1,
                                                      .exchange_us = exchange_us,
-                                                     .pull_us = 1,
-                                                     .guards_incarnations = true};
+                                                     .pull_us = 1};
     site->agent = calloc(1, tacit_gossip_agent_size(&config));
     site->memory = malloc(tacit_gossip_memory_size(&rule));
     site->tape = fopen(path, "rb");

@@ -16,7 +16,6 @@ struct small_run {
     struct gossip_setting setting;
     struct network *network;
     double means[AGENTS_MAX * ARMS_MAX];
-    double weights[AGENTS_MAX];
 };
 
 static void make_run(struct small_run *made, uint32_t number)
@@ -34,18 +33,12 @@ static void make_run(struct small_run *made, uint32_t number)
                                 .rewards = number % 2 == 0 ? GOSSIP_BERNOULLI : GOSSIP_GAUSSIAN,
                                 .network = made->network,
                                 .means = made->means,
-                                .weights = number % 5 == 4 ? made->weights : NULL,
                                 .config = {.agent_count = agents,
                                            .arm_count = arms,
                                            .horizon = number % 7 == 6 ? 1u << 9 : SLOTS,
                                            .mechanism = {mode, epsilons[number % 4], 0, 1},
                                            .width = 1,
                                            .log_base_10 = number % 4 == 1}};
-    double sum = 0;
-    for (uint32_t i = 0; i < agents; i++)
-        sum += made->weights[i] = 0.2 + tacit_rng_uniform(&rng);
-    for (uint32_t i = 0; i < agents; i++)
-        made->weights[i] *= agents / sum;
     for (uint32_t i = 0; i < agents * arms; i++)
         made->means[i] = tacit_rng_uniform(&rng);
 }
@@ -111,8 +104,7 @@ static void init_twin(struct gossip_twin *twin, struct twin_context *context,
                                                    .epsilon = config->mechanism.epsilon_per_reward,
                                                    .sound = rule.sound && rule.noisy,
                                                    .log_base_10 = config->log_base_10,
-                                                   .adjacent = adjacent,
-                                                   .weights = setting->weights};
+                                                   .adjacent = adjacent};
     struct gossip_twin_chance const chance = {context, twin_reward, twin_noise, twin_below,
                                               twin_edge};
     gossip_twin_init(twin, &twin_config, &chance);

@@ -145,8 +145,7 @@ void gossip_twin_init(struct gossip_twin *twin, const struct gossip_twin_config 
                 twin->initial[cell] = reward;
                 twin->mean[cell] = reward;
             }
-            double const weight = config->weights == NULL ? 1.0 : config->weights[i];
-            twin->theta[cell] = weight * twin->mean[cell];
+            twin->theta[cell] = twin->mean[cell];
         }
 }
 
@@ -237,8 +236,7 @@ void gossip_twin_slot(struct gossip_twin *twin)
         twin->n[cell]++;
         uint64_t const leaf = twin->config.sound ? twin->n[cell] : twin->t;
         double const mean = noised_mean(twin, i, twin->action[i], leaf, reward);
-        double const weight = twin->config.weights == NULL ? 1.0 : twin->config.weights[i];
-        twin->theta[cell] += weight * (mean - twin->mean[cell]);
+        twin->theta[cell] += mean - twin->mean[cell];
         twin->mean[cell] = mean;
     }
 }

@@ -36,8 +36,7 @@ struct gossip_twin_config {
     double epsilon;   /* INFINITY: (11), no noise */
     bool sound;       /* first pulls are leaves, leaves are own pulls, log max(n, 2) */
     bool log_base_10;
-    const bool *adjacent;  /* N x N */
-    const double *weights; /* N, or NULL */
+    const bool *adjacent; /* N x N */
 };
 
 struct gossip_twin_chance {

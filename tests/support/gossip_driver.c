@@ -5,6 +5,7 @@
 #define PURPOSE_REWARD 1u
 #define PURPOSE_AGENT 2u
 #define PURPOSE_EDGE 3u
+#define PURPOSE_NAME 4u
 
 static void *allocate(size_t count, size_t size)
 {
@@ -75,7 +76,7 @@ void gossip_direct_init(struct gossip_direct *direct, const struct gossip_settin
             direct->rewards[(size_t)i * arms + k] =
                 gossip_tape_reward(setting, &direct->tapes, i, k);
     }
-    tacit_gossip_network_init(direct->network, &direct->rule, setting->weights);
+    tacit_gossip_network_init(direct->network, &direct->rule);
     assert_int_equal(
         tacit_gossip_network_first(direct->network, direct->rewards, direct->entropies), TACIT_OK);
 }
@@ -105,10 +106,13 @@ void gossip_direct_free(struct gossip_direct *direct)
 
 /* ---- Agents ---- */
 
+/* Names of incarnations are of no tape. */
 static struct tacit_gossip_update step(struct gossip_cores *cores, uint32_t agent,
                                        struct tacit_event event)
 {
-    struct tacit_entropy const entropy = tacit_rng_entropy(&cores->tapes.agents[agent]);
+    struct tacit_rng names = tacit_rng_stream(cores->setting->seed, 0, agent, PURPOSE_NAME);
+    struct tacit_entropy const entropy =
+        tacit_rng_entropy(event.kind == TACIT_EVENT_START ? &names : &cores->tapes.agents[agent]);
     struct tacit_gossip_update update;
     event.now_us = cores->now_us;
     assert_int_equal(tacit_gossip_agent_step(cores->agents[agent], cores->memories[agent], &event,
@@ -162,7 +166,6 @@ void gossip_cores_init(struct gossip_cores *cores, const struct gossip_setting *
             .agent_id = i,
             .neighbours = graph->neighbours + graph->first[i],
             .neighbour_count = tacit_graph_degree(graph, i),
-            .weight = setting->weights == NULL ? 1.0 : setting->weights[i],
             .slot_us = GOSSIP_SLOT_US};
         cores->sizes[i] = tacit_gossip_agent_size(&config);
         cores->agents[i] = allocate(1, cores->sizes[i]);
@@ -177,11 +180,16 @@ void gossip_cores_init(struct gossip_cores *cores, const struct gossip_setting *
     }
 }
 
-/* ASK, OFFER, SHIFT, as if the keeper had asked. */
-static void meet(struct gossip_cores *cores, struct tacit_edge edge)
+/* ASK, OFFER, SHIFT, as if the keeper had asked; what it said last has its incarnation. */
+static void meet(struct gossip_cores *cores, struct tacit_edge edge,
+                 const struct tacit_gossip_message *said)
 {
-    struct tacit_gossip_message const ask = {
-        .kind = TACIT_GOSSIP_ASK, .from = edge.a, .to = edge.b, .run_id = 5};
+    struct tacit_gossip_message const ask = {.kind = TACIT_GOSSIP_ASK,
+                                             .from = edge.a,
+                                             .to = edge.b,
+                                             .run_id = 5,
+                                             .incarnation_number = said->incarnation_number,
+                                             .incarnation = said->incarnation};
     struct tacit_event event = {.kind = TACIT_EVENT_RECEIVE, .as.message = &ask};
     struct tacit_gossip_update const offered = step(cores, edge.b, event);
     struct tacit_gossip_message *const offer = spoken(cores, &offered);
@@ -214,7 +222,8 @@ void gossip_cores_slot(struct gossip_cores *cores)
                                               .as.message = counts[graph->neighbours[at]]};
             (void)step(cores, i, event);
         }
-    meet(cores, gossip_tape_edge(cores->setting, &cores->tapes));
+    struct tacit_edge const edge = gossip_tape_edge(cores->setting, &cores->tapes);
+    meet(cores, edge, counts[edge.a]);
     for (uint32_t i = 0; i < agents; i++) {
         give_rewards(cores, i, &updates[i]);
         testing_free(counts[i]);

@@ -16,8 +16,7 @@ struct gossip_setting {
     enum gossip_rewards rewards;
     const struct network *network;
     struct tacit_gossip_config config;
-    const double *means;   /* A x K */
-    const double *weights; /* A, or NULL */
+    const double *means; /* A x K */
 };
 
 /* The tapes of a run. */

@@ -407,7 +407,6 @@ TEST(gossiping_agents_belong_to_one)
                                                .agent_id = 1,
                                                .neighbours = beside,
                                                .neighbour_count = 2,
-                                               .weight = 1,
                                                .slot_us = 20,
                                                .exchange_us = 50,
                                                .pull_us = 5};
@@ -417,11 +416,9 @@ TEST(gossiping_agents_belong_to_one)
     OTHER(tacit_gossip_agent_check, agent, size, config, agent_id, 3);
     OTHER(tacit_gossip_agent_check, agent, size, config, neighbours, first_moved);
     OTHER(tacit_gossip_agent_check, agent, size, config, neighbours, last_moved);
-    OTHER(tacit_gossip_agent_check, agent, size, config, weight, 2);
     OTHER(tacit_gossip_agent_check, agent, size, config, slot_us, 21);
     OTHER(tacit_gossip_agent_check, agent, size, config, exchange_us, 51);
     OTHER(tacit_gossip_agent_check, agent, size, config, pull_us, 6);
-    OTHER(tacit_gossip_agent_check, agent, size, config, guards_incarnations, true);
     OTHER_MEMBER(tacit_gossip_agent_check, agent, size, config, struct tacit_gossip_agent_config,
                  rule)
 }

@@ -491,16 +491,22 @@ TEST(limits_of_the_private_model)
     RANGE(model, rule_is_made, dimension, 1, TACIT_LINALG_DIMENSION_MAX);
     RANGE(model, rule_is_made, batch_count, 1, TACIT_GLM_PRIVATE_BATCHES_MAX);
     LIMIT(model, rule_is_made, epsilon, 1, 0);
+    LIMIT(model, rule_is_made, epsilon, 1, NAN);
+    LIMIT(model, rule_is_made, epsilon, 1, 1e-3); /* its noise does not fit */
     LIMIT(model, rule_is_made, epsilon, TACIT_EPSILON_MAX, above(TACIT_EPSILON_MAX));
     LIMIT(model, rule_is_made, delta, 1e-9, nextafter(1e-9, 0));
     LIMIT(model, rule_is_made, delta, 0.999, 1);
     LIMIT(model, rule_is_made, failure, 0.999, 1);
     LIMIT(model, rule_is_made, failure, 0.1, 0);
     LIMIT(model, rule_is_made, norm_bound, 0x1p-1074, 0);
+    LIMIT(model, rule_is_made, norm_bound, 1, 1e151);
     LIMIT(model, rule_is_made, noise_bound, 0x1p-1074, 0);
-    LIMIT(model, rule_is_made, alpha, 0, -1);
+    LIMIT(model, rule_is_made, noise_bound, 1, NAN);
+    LIMIT(model, rule_is_made, alpha, 0, -0x1p-1074);
+    LIMIT(model, rule_is_made, alpha, 1e150, 1e151);
     LIMIT(model, rule_is_made, explore, 1, above(1));
-    LIMIT(model, rule_is_made, explore, 0, -1);
+    LIMIT(model, rule_is_made, explore, 0, -0x1p-1074);
+    LIMIT(model, rule_is_made, link, TACIT_LINALG_LOGISTIC, TACIT_LINALG_PROBIT);
     LIMIT(model, rule_is_made, link, TACIT_LINALG_LOGISTIC, TACIT_LINALG_POISSON);
     LIMIT(model, rule_is_made, exploration, TACIT_GLM_CONSTANT,
           (enum tacit_glm_exploration)(TACIT_GLM_CONSTANT + 1));
@@ -526,7 +532,6 @@ static struct tacit_gossip_agent_config gossip_agent(void)
                                               .agent_id = 1,
                                               .neighbours = ring,
                                               .neighbour_count = 2,
-                                              .weight = 1,
                                               .exchange_us = 1};
 }
 
@@ -557,8 +562,6 @@ TEST(limits_of_gossip)
     LIMIT(agent, tacit_gossip_agent_size, agent_id, 9, 10);
     LIMIT(agent, tacit_gossip_agent_size, agent_id, 1, 2); /* its own neighbour */
     LIMIT(agent, tacit_gossip_agent_size, neighbour_count, 2, 10);
-    LIMIT(agent, tacit_gossip_agent_size, weight, 0x1p-1074, 0);
-    LIMIT(agent, tacit_gossip_agent_size, weight, 1e300, (double)INFINITY);
     RANGE(agent, tacit_gossip_agent_size, exchange_us, 1, PAUSE_MAX);
     LIMIT(agent, tacit_gossip_agent_size, slot_us, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 1);
 }
@@ -578,13 +581,13 @@ TEST(states_of_gossip_grow_by_their_columns)
     agent.rule = gossip_rule(TACIT_PRIVACY_NONE);
     assert_int_equal(GROWTH(agent, network_size, rule.arm_count, 10, 11), 7 * 10);
     assert_int_equal(GROWTH(agent, network_size, rule.agent_count, 10, 12),
-                     2 * (7 * 10) + 5); /* two weights, two arms in a word, two candidates */
+                     2 * (7 * 10) + 3); /* two arms in a word, two candidates */
     assert_int_equal(tacit_gossip_memory_size(&agent.rule), 8); /* no noise, no trees */
     agent.rule = gossip_rule(TACIT_PRIVACY_PAPER);
     size_t const tree = tacit_tree_size(&agent.rule.tree) / sizeof(uint64_t);
     assert_int_equal(GROWTH(agent, network_size, rule.arm_count, 10, 11), (9 + tree) * 10);
     assert_int_equal(GROWTH(agent, network_size, rule.agent_count, 10, 12),
-                     2 * ((9 + tree) * 10) + 5);
+                     2 * ((9 + tree) * 10) + 3);
 }
 
 static struct tacit_doubling_config doubling(void)
@@ -592,10 +595,7 @@ static struct tacit_doubling_config doubling(void)
     return (struct tacit_doubling_config){.schedule = phases(),
                                           .mechanism = mechanism_of(TACIT_PRIVACY_SOUND),
                                           .agent_id = 1,
-                                          .neighbour_count = 2,
-                                          .neighbours = ring,
-                                          .hop_us = 1,
-                                          .ask_us = 1};
+                                          .hop_us = 1};
 }
 
 TEST(neighbours_ascend)
@@ -605,14 +605,10 @@ TEST(neighbours_ascend)
     static const uint32_t twice[] = {2, 2};
     static const uint32_t back[] = {2, 0};
     struct tacit_gossip_agent_config gossip = gossip_agent();
-    struct tacit_doubling_config doubles = doubling();
     gossip.neighbour_count = 2;
     LIMIT(gossip, tacit_gossip_agent_size, neighbours, far, beyond);
     LIMIT(gossip, tacit_gossip_agent_size, neighbours, far, twice);
     LIMIT(gossip, tacit_gossip_agent_size, neighbours, far, back);
-    LIMIT(doubles, tacit_doubling_size, neighbours, far, beyond);
-    LIMIT(doubles, tacit_doubling_size, neighbours, far, twice);
-    LIMIT(doubles, tacit_doubling_size, neighbours, far, back);
     struct tacit_elim_peer_config peer = elim_peer();
     LIMIT(peer, tacit_elim_peer_size, neighbours, far, beyond);
     LIMIT(peer, tacit_elim_peer_size, neighbours, far, twice);
@@ -624,11 +620,8 @@ TEST(limits_of_releases_that_double)
 {
     struct tacit_doubling_config config = doubling();
     LIMIT(config, tacit_doubling_size, agent_id, 9, 10);
-    LIMIT(config, tacit_doubling_size, agent_id, 1, 0); /* its own neighbour */
-    LIMIT(config, tacit_doubling_size, neighbour_count, 2, 10);
     LIMIT(config, tacit_doubling_size, quorum, 10, 11);
     RANGE(config, tacit_doubling_size, hop_us, 1, UINT64_C(1) << 40);
-    RANGE(config, tacit_doubling_size, ask_us, 1, UINT64_C(1) << 50);
     LIMIT(config, tacit_doubling_size, schedule.confidence, 0, 0.9);
     LIMIT(config, tacit_doubling_size, schedule.rule, TACIT_PHASES_INDEX, TACIT_PHASES_ELIMINATION);
     LIMIT(config, tacit_doubling_size, schedule.epsilon_per_reward, 1, above(1));
@@ -636,7 +629,6 @@ TEST(limits_of_releases_that_double)
           mechanism_of(TACIT_PRIVACY_PAPER));
     size_t const rungs = tacit_phases_climb(&config.schedule, NULL);
     size_t const agents = config.schedule.agent_count;
-    assert_int_equal(GROWTH(config, tacit_doubling_size, neighbour_count, 1, 2), 3);
     assert_int_equal(GROWTH(config, tacit_doubling_size, schedule.arm_count, 8, 16),
                      8 * 3 + 8 * agents * rungs + 2 * agents);
     assert_int_equal(GROWTH(config, tacit_doubling_memory_size, schedule.arm_count, 8, 16), 8 * 4);

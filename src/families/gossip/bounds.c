@@ -53,9 +53,7 @@ enum tacit_status gossip_print_costs(const struct tacit_experiment *experiment, 
     (void)fprintf(out, "  scalars   %.0f\n", slots * (agents + 2) * arms);
     if (plan->rule.agent_count > TACIT_SPECTRUM_AGENTS_MAX)
         return TACIT_OK;
-    enum tacit_status const status = topo_lambda_2(plan->graph, &lambda2);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(topo_lambda_2(plan->graph, &lambda2));
     (void)fprintf(out, "  lambda_2  %.6g  (of the gossip matrix; L of Lemma 4: %llu slots)\n",
                   lambda2,
                   (unsigned long long)tacit_gossip_mixing_slots(plan->rule.agent_count, lambda2));

@@ -1,71 +1,53 @@
 /* Runs of agents whose releases double: their cores as nodes of the simulator. A microsecond of
  * virtual time is a slot; news travels one edge a slot. */
 #include <math.h>
-#include <string.h>
 #include "plan.h"
 
-static struct tacit_doubling_config config_of(const struct gossip_plan *plan, uint64_t run_id,
-                                              uint32_t agent)
+static struct tacit_doubling_config config_of(const struct gossip_plan *plan, uint32_t agent)
 {
-    struct tacit_graph const *const graph = plan->graph;
-    bool const is_faulty = plan->faults != NULL;
     return (struct tacit_doubling_config){.schedule = plan->schedule,
                                           .mechanism = plan->mechanism,
-                                          .run_id = run_id,
                                           .agent_id = agent,
-                                          .neighbours = graph->neighbours + graph->first[agent],
-                                          .neighbour_count = tacit_graph_degree(graph, agent),
                                           .quorum = plan->quorum,
-                                          .hop_us = 1,
-                                          /* nothing gets lost: nobody has to ask */
-                                          .ask_us = is_faulty ? 2 * plan->faults->delay_us_max + 10
-                                                              : plan->common.horizon + 1,
-                                          .pull_us = is_faulty ? 0 : 1,
-                                          .guards_incarnations = is_faulty};
+                                          .hop_us = 1};
 }
 
 /* ---- Messages ---- */
 
 static size_t message_size(void *family, const void *message)
 {
-    struct gossip_doubling_run const *const run = family;
-    return tacit_doubling_message_size(message, run->cells);
+    (void)family;
+    return tacit_doubling_message_size(message);
 }
 
 static const void *message_copy(void *family, const void *message, void *memory)
 {
-    struct gossip_doubling_run const *const run = family;
-    return tacit_doubling_message_copy(message, run->cells, memory);
+    (void)family;
+    return tacit_doubling_message_copy(message, memory);
 }
 
 /* Scalars are noised sums; bytes: 8 a number, 8 for the key of a block, 48 a header. */
 static struct tacit_sim_cost message_cost(void *family, const void *message)
 {
-    struct gossip_doubling_run const *const run = family;
     struct tacit_doubling_message const *const doubling = message;
+    (void)family;
     return (struct tacit_sim_cost){.scalars = doubling->entry_count,
-                                   .bytes = 48 + 16 * (uint64_t)doubling->entry_count +
-                                            (doubling->known == NULL ? 0 : run->cells)};
+                                   .bytes = 48 + 16 * (uint64_t)doubling->entry_count};
 }
 
 /* ---- Steps ---- */
 
-/* A start, the first one or after a death: the exact sums in memory are gone, and the incarnation
- * gets a name that no disk holds. */
 static void step(void *family, uint32_t node, const struct tacit_event *event,
                  const struct tacit_entropy *entropy, struct tacit_sim_update *update)
 {
     struct gossip_doubling_run *const run = family;
     struct tacit_doubling_agent *const agent = tacit_sim_nodes_state(run->nodes, node);
-    struct tacit_entropy const names = tacit_rng_entropy(&run->incarnations[node]);
-    bool const is_start = event->kind == TACIT_EVENT_START;
-    if (is_start) {
-        struct tacit_doubling_config const config = config_of(run->plan, 1, 0);
-        tacit_doubling_memory_init(run->memories[node], &config);
-    }
-    (void)tacit_doubling_step(agent, run->memories[node], event, is_start ? &names : entropy,
-                              &run->update);
-    *update = tacit_sim_update_of(&run->update.core, run->update.message.to, &run->update.message);
+    enum tacit_status const status =
+        tacit_doubling_step(agent, run->memories[node], event, entropy, &run->update);
+    TACIT_ASSERT(status == TACIT_OK);
+    *update = tacit_sim_update_of(&run->update.core, TACIT_NEIGHBOURS, &run->update.message);
+    if (update->deadline_us == TACIT_NEVER) /* who waits waits for something, if for the end */
+        update->deadline_us = run->plan->common.horizon + 1;
 }
 
 static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_max)
@@ -81,7 +63,7 @@ static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_
 static size_t size_of_node(void *family, uint32_t node)
 {
     struct gossip_doubling_run const *const run = family;
-    struct tacit_doubling_config const config = config_of(run->plan, 1, node);
+    struct tacit_doubling_config const config = config_of(run->plan, node);
     return tacit_doubling_size(&config);
 }
 
@@ -98,27 +80,23 @@ static enum tacit_status make(void *memory, const void *of)
 {
     struct gossip_doubling_run *const run = memory;
     struct gossip_plan const *const plan = of;
-    struct tacit_doubling_config const agent = config_of(plan, 1, 0);
+    struct tacit_doubling_config const agent = config_of(plan, 0);
     struct tacit_sim_nodes_config const config = {.sim = &plan->common,
                                                   .ops = &node_ops,
                                                   .family = run,
                                                   .graph = plan->graph,
-                                                  .faults = plan->faults,
                                                   .scale = plan->mechanism.scale,
-                                                  .ends_at_horizon = plan->faults == NULL,
+                                                  .ends_at_horizon = true,
                                                   .reward_purpose = TACIT_PURPOSE_REWARD,
                                                   .noise_purpose = TACIT_PURPOSE_NOISE,
                                                   .hub_purpose = TACIT_PURPOSE_SELECTION};
     run->plan = plan;
-    run->cells = (size_t)plan->schedule.agent_count * plan->schedule.arm_count;
-    run->node_count =
-        plan->schedule.agent_count + 1 + (plan->faults == NULL ? 0 : plan->faults->clones);
+    uint32_t const agents = plan->schedule.agent_count;
     if (tacit_doubling_size(&agent) == 0)
         return TACIT_INVALID;
-    run->memories = tacit_sim_new(run, run->node_count, sizeof *run->memories);
-    run->incarnations = tacit_sim_new(run, run->node_count, sizeof *run->incarnations);
-    for (uint32_t node = 0; run->memories != NULL && node < run->node_count; node++)
-        run->memories[node] = tacit_sim_new(run, 1, tacit_doubling_memory_size(&agent));
+    run->memories = tacit_sim_new(run, agents, sizeof *run->memories);
+    for (uint32_t i = 0; run->memories != NULL && i < agents; i++)
+        run->memories[i] = tacit_sim_new(run, 1, tacit_doubling_memory_size(&agent));
     enum tacit_status const status = tacit_sim_instance_init(&run->instance, &plan->common, run);
     if (status == TACIT_OK)
         run->nodes = tacit_sim_nodes_new(&config);
@@ -190,11 +168,9 @@ enum tacit_status gossip_doubling_play(void *player, uint32_t index, struct taci
     enum tacit_status status = TACIT_OK;
     tacit_sim_instance_draw(&run->instance, &plan->common, index);
     tacit_sim_instance_watch(&run->instance, row);
-    for (uint32_t node = 0; node < run->node_count; node++)
-        run->incarnations[node] =
-            tacit_rng_stream(plan->common.seed, index, node, GOSSIP_PURPOSE_INCARNATION);
     for (uint32_t i = 0; i < plan->schedule.agent_count && status == TACIT_OK; i++) {
-        struct tacit_doubling_config const config = config_of(plan, (uint64_t)index + 1, i);
+        struct tacit_doubling_config const config = config_of(plan, i);
+        tacit_doubling_memory_init(run->memories[i], &config);
         status = tacit_doubling_init(tacit_sim_nodes_state(run->nodes, i), &config);
     }
     if (status == TACIT_OK)

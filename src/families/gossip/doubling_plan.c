@@ -10,7 +10,7 @@ static enum tacit_status check_size(const struct tacit_experiment *experiment,
                                     const struct tacit_phases *schedule, struct tacit_error *error)
 {
     struct tacit_doubling_config const one = {
-        .schedule = *schedule, .mechanism = experiment->mechanism, .hop_us = 1, .ask_us = 1};
+        .schedule = *schedule, .mechanism = experiment->mechanism, .hop_us = 1};
     char text[200];
     uint64_t const least = tacit_phases_horizon_min(schedule);
     if (least > schedule->horizon) {
@@ -35,9 +35,7 @@ enum tacit_status gossip_plan_doubling(struct tacit_experiment *experiment,
     struct gossip_keys const *const keys = experiment->config->keys;
     uint32_t const arms = experiment->sim.env.arm_count;
     uint32_t const usual = arms < TACIT_PHASES_ARMS_PER_ROUND ? arms : TACIT_PHASES_ARMS_PER_ROUND;
-    enum tacit_status const status = tacit_experiment_protect_sums(experiment, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_experiment_protect_sums(experiment, error));
     plan->mechanism = experiment->mechanism;
     plan->quorum = keys->quorum;
     plan->schedule =

@@ -56,10 +56,8 @@ static enum tacit_status site_configure(struct live_site *site)
     own->core.agent_id = run->agent;
     own->core.neighbours = live_site_set_neighbours(site, run->neighbours, run->neighbour_count);
     own->core.neighbour_count = run->neighbour_count;
-    own->core.weight = 1;
     own->core.exchange_us = run->exchange_us;
     own->core.pull_us = run->pull_us;
-    own->core.guards_incarnations = true;
     return TACIT_OK;
 }
 
@@ -132,8 +130,6 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     }
     if (core_event.kind == TACIT_EVENT_REWARD)
         core_event.as.reward = live_event_reward(site, event);
-    else if (core_event.kind == TACIT_EVENT_EXPLOITED)
-        core_event.as.exploited_count = event->as.exploited_count;
     else if (core_event.kind == TACIT_EVENT_RECEIVE)
         core_event.as.message = message;
     enum tacit_status const status =

@@ -100,9 +100,7 @@ static enum tacit_status plan_each(struct tacit_experiment *experiment, struct g
                                                .horizon = experiment->sim.horizon,
                                                .mechanism = {.mode = TACIT_PRIVACY_NONE},
                                                .width = 1};
-    enum tacit_status const status = tacit_experiment_protect(experiment, share, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_experiment_protect(experiment, share, error));
     TACIT_ASSERT(!experiment->mechanism.noisy || experiment->mechanism.laplace_scale > 0);
     plan->mechanism = experiment->mechanism;
     plan->noises_each = true;
@@ -114,6 +112,7 @@ static enum tacit_status plan_each(struct tacit_experiment *experiment, struct g
 
 enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
 {
+    struct gossip_keys const *const keys = experiment->config->keys;
     struct gossip_plan *const plan = calloc(1, sizeof *plan);
     experiment->plan = plan;
     if (plan == NULL)
@@ -124,22 +123,18 @@ enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct t
                                        "the graph is in pieces, between which nothing is learned; "
                                        "allowed: a connected graph",
                                        error);
-    if (!((const struct gossip_keys *)experiment->config->keys)->doubles)
+    if (!keys->doubles)
         experiment->sim.profile_values = TACIT_BAND_VALUES * experiment->sim.point_count;
     plan->common = experiment->sim;
     plan->graph = &experiment->network->graph;
-    plan->doubles = ((const struct gossip_keys *)experiment->config->keys)->doubles;
+    plan->doubles = keys->doubles;
     if (plan->doubles)
         return gossip_plan_doubling(experiment, plan, error);
     note_mixing(experiment, plan);
-    if (((const struct gossip_keys *)experiment->config->keys)->each)
+    if (keys->each)
         return plan_each(experiment, plan, error);
-    enum tacit_status status =
-        tacit_experiment_protect(experiment, experiment->config->epsilon, error);
-    if (status == TACIT_OK)
-        status = make_rule(experiment, &plan->rule, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_experiment_protect(experiment, experiment->config->epsilon, error));
+    TACIT_TRY(make_rule(experiment, &plan->rule, error));
     if (plan->rule.noisy)
         experiment->epsilon_per_reward = tacit_nano_value(tacit_tree_cost_nano(&plan->rule.tree));
     promise_tree(experiment, &plan->rule);

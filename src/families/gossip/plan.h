@@ -7,7 +7,6 @@
 
 #define GOSSIP_FAMILY_NUMBER 2u
 #define GOSSIP_PURPOSE_EDGE TACIT_PURPOSE_OF_FAMILY(GOSSIP_FAMILY_NUMBER, 0)
-#define GOSSIP_PURPOSE_INCARNATION TACIT_PURPOSE_OF_FAMILY(GOSSIP_FAMILY_NUMBER, 1)
 
 /* What the file says beside its kind. */
 struct gossip_keys {
@@ -43,7 +42,6 @@ struct gossip_plan {
     /* doubling only */
     struct tacit_phases schedule;
     uint32_t quorum;
-    const struct tacit_sim_faults *faults; /* NULL: nothing fails; tests */
 };
 
 extern const struct config_section gossip_sections[];
@@ -71,11 +69,8 @@ struct gossip_doubling_run {
     const struct gossip_plan *plan; /* first */
     struct tacit_sim_nodes *nodes;
     struct tacit_sim_instance instance;
-    size_t cells;
-    uint32_t node_count;
-    struct tacit_doubling_memory **memories; /* node_count: what a death takes away */
-    struct tacit_rng *incarnations; /* node_count: names of incarnations, which no disk holds */
-    struct tacit_doubling_update update; /* of the step under way */
+    struct tacit_doubling_memory **memories; /* A */
+    struct tacit_doubling_update update;     /* of the step under way */
 };
 void *gossip_doubling_new(const void *plan, enum tacit_status *status);
 enum tacit_status gossip_doubling_play(void *run, uint32_t index, struct tacit_sim_row *row,

@@ -80,7 +80,7 @@ static void begin(struct run *run, uint32_t index, const struct tacit_sim_row *r
     tacit_sim_instance_draw(&run->instance, &plan->common, index);
     tacit_sim_instance_watch(&run->instance, row);
     run->edge_stream = tacit_rng_stream(seed, index, TACIT_STREAM_COMMON, GOSSIP_PURPOSE_EDGE);
-    tacit_gossip_network_init(run->network, &plan->rule, NULL);
+    tacit_gossip_network_init(run->network, &plan->rule);
     for (uint32_t i = 0; i < plan->rule.agent_count; i++) {
         run->rewards[i] = tacit_rng_stream(seed, index, i, TACIT_PURPOSE_REWARD);
         run->noise[i] = tacit_rng_stream(seed, index, i, TACIT_PURPOSE_NOISE);

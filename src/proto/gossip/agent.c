@@ -26,6 +26,16 @@ static void check_invariants(const struct tacit_gossip_agent *agent)
 
 /* ---- An incarnation begins ---- */
 
+/* The next incarnation. Errors: TACIT_ENTROPY, nothing changed. */
+static enum tacit_status begin_incarnation(struct tacit_gossip_agent *agent,
+                                           const struct tacit_entropy *entropy)
+{
+    enum tacit_status const status =
+        tacit_entropy_below(entropy, UINT64_MAX, &agent->incarnation.name);
+    agent->incarnation.number += status == TACIT_OK ? 1 : 0;
+    return status;
+}
+
 /* A new incarnation: what earlier ones released is final, and its trees are never drawn from again
  * (PRIVACY.md, decision 6). */
 static void close_trees(struct tacit_gossip_agent *agent)
@@ -76,10 +86,7 @@ static enum tacit_status on_start(struct tacit_gossip_agent *agent, const struct
     TACIT_ASSERT(trees_are_empty(memory, &agent->rule));
     if (agent->phase == PHASE_HALTED)
         return TACIT_OK;
-    enum tacit_status const status =
-        gossip_begin_incarnation(&agent->incarnation, agent->guards_incarnations != 0, entropy);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(begin_incarnation(agent, entropy));
     agent->offered_until_us = 0;
     close_trees(agent);
     refresh(agent);
@@ -105,18 +112,14 @@ static enum tacit_status on_timeout(struct tacit_gossip_agent *agent,
 {
     if (agent->clock.now_us < agent->deadline_us || agent->phase == PHASE_NEW)
         return TACIT_OK; /* a timer of an earlier update */
-    enum tacit_status status = TACIT_OK;
     if (is_lockstep(agent)) {
         if (agent->phase == PHASE_WAITING)
-            status = gossip_agent_begin_slot(agent, memory, entropy, update);
-        if (status == TACIT_OK)
-            agent->deadline_us =
-                agent->phase == PHASE_FINISHED ? TACIT_NEVER : agent->clock.now_us + agent->slot_us;
-        return status;
+            TACIT_TRY(gossip_agent_begin_slot(agent, memory, entropy, update));
+        agent->deadline_us =
+            agent->phase == PHASE_FINISHED ? TACIT_NEVER : agent->clock.now_us + agent->slot_us;
+        return TACIT_OK;
     }
-    status = gossip_agent_begin_exchange(agent, entropy, update);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(gossip_agent_begin_exchange(agent, entropy, update));
     agent->deadline_us = agent->clock.now_us + agent->exchange_us;
     if (agent->phase == PHASE_WAITING) /* as where a slot ends: the next timeout may begin it */
         (void)gossip_agent_begin_slot(agent, memory, entropy, update);
@@ -137,9 +140,7 @@ static enum tacit_status handle(struct tacit_gossip_agent *agent,
                    ? TACIT_INVALID
                    : gossip_agent_on_reward(agent, memory, &event->as.reward, entropy, update);
     case TACIT_EVENT_EXPLOITED:
-        agent->exploited_count += event->as.exploited_count;
-        update->persist = true;
-        return TACIT_OK;
+        return TACIT_OK; /* what is played beside the plan enters nothing */
     case TACIT_EVENT_RECEIVE:
         return is_halted ? TACIT_OK : gossip_agent_on_message(agent, event->as.message, update);
     case TACIT_EVENT_TIMEOUT:
@@ -169,14 +170,26 @@ void tacit_gossip_memory_init(struct tacit_gossip_memory *memory,
                         &rule->tree);
 }
 
+/* Are they agents of the run, ascending, and not the agent itself? */
+static bool neighbours_fit(const struct tacit_gossip_agent_config *config)
+{
+    uint32_t const agents = config->rule.agent_count;
+    uint32_t const *const neighbours = config->neighbours;
+    if (config->agent_id >= agents || config->neighbour_count >= agents)
+        return false;
+    for (uint32_t i = 0; i < config->neighbour_count; i++)
+        if (neighbours[i] >= agents || neighbours[i] == config->agent_id ||
+            (i > 0 && neighbours[i] <= neighbours[i - 1]))
+            return false;
+    return true;
+}
+
 static bool config_is_valid(const struct tacit_gossip_agent_config *config)
 {
     struct tacit_gossip_rule const *const rule = &config->rule;
-    return rule->arm_count > 0 && config->weight > 0 && isfinite(config->weight) &&
-           (config->slot_us > 0 || config->exchange_us > 0) &&
+    return rule->arm_count > 0 && (config->slot_us > 0 || config->exchange_us > 0) &&
            config->slot_us <= UINT64_C(1) << 40 && config->exchange_us <= UINT64_C(1) << 56 &&
-           gossip_neighbours_fit(config->neighbours, config->neighbour_count, config->agent_id,
-                                 rule->agent_count);
+           neighbours_fit(config);
 }
 
 size_t tacit_gossip_agent_size(const struct tacit_gossip_agent_config *config)
@@ -199,10 +212,8 @@ enum tacit_status tacit_gossip_agent_init(struct tacit_gossip_agent *agent,
     agent->slot_us = config->slot_us;
     agent->exchange_us = config->exchange_us;
     agent->pull_us = config->pull_us;
-    agent->weight = config->weight;
     agent->agent_id = config->agent_id;
     agent->neighbour_count = config->neighbour_count;
-    agent->guards_incarnations = config->guards_incarnations;
     agent->arm = TACIT_NO_ARM;
     agent->first_left = config->rule.arm_count;
     agent->deadline_us = TACIT_NEVER;
@@ -229,7 +240,11 @@ enum tacit_status tacit_gossip_agent_step(struct tacit_gossip_agent *agent,
     uint64_t const draws = draws_of(agent);
     bool const was_over = agent->phase == PHASE_FINISHED;
     bool const was_halted = agent->phase == PHASE_HALTED;
-    gossip_clock_move(&agent->clock, event->now_us, event->kind == TACIT_EVENT_START);
+    if (event->kind != TACIT_EVENT_START) { /* a new process has a new clock */
+        TACIT_ASSERT(event->now_us >= agent->clock.now_us);
+        agent->clock.lived_us += event->now_us - agent->clock.now_us;
+    }
+    agent->clock.now_us = event->now_us;
     enum tacit_status const status = handle(agent, memory, event, entropy, update);
     update->happened = draws_of(agent) > draws ? TACIT_DREW : 0;
     if ((agent->phase == PHASE_FINISHED && !was_over) ||

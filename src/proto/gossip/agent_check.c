@@ -7,9 +7,7 @@ static bool same_config(struct tacit_gossip_agent *agent,
 {
     if (agent->run_id != config->run_id || agent->slot_us != config->slot_us ||
         agent->exchange_us != config->exchange_us || agent->pull_us != config->pull_us ||
-        memcmp(&agent->weight, &config->weight, sizeof agent->weight) != 0 ||
         agent->agent_id != config->agent_id || agent->neighbour_count != config->neighbour_count ||
-        agent->guards_incarnations != config->guards_incarnations ||
         memcmp(&agent->rule, &config->rule, sizeof agent->rule) != 0)
         return false;
     for (uint32_t i = 0; i < config->neighbour_count; i++)
@@ -67,7 +65,7 @@ static bool estimates_are_possible(struct tacit_gossip_agent *agent)
             !row_is_finite(shift_of(agent, edge), arms))
             return false;
     for (uint32_t arm = 0; arm < arms; arm++) {
-        double sum = agent->weight * mean[arm];
+        double sum = mean[arm];
         double size = fabs(sum) + 1;
         for (uint32_t edge = 0; edge < agent->neighbour_count; edge++) {
             sum += flow_of(agent, edge)[arm];

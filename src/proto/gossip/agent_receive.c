@@ -26,7 +26,7 @@ static enum tacit_status check_message(struct tacit_gossip_agent *agent,
         (is_shift && !row_is_finite(message->shift, arms)) ||
         (message->flow != NULL && !row_is_finite(message->flow, arms)) ||
         (message->kind == TACIT_GOSSIP_COUNTS && message->seen == NULL) ||
-        !gossip_incarnation_fits(incarnation_of(message), agent->guards_incarnations != 0))
+        message->incarnation_number == 0)
         return TACIT_MALFORMED;
     /* An edge's keeper asks and shifts, its other end offers. */
     bool const from_keeper = message->from < agent->agent_id;
@@ -36,13 +36,17 @@ static enum tacit_status check_message(struct tacit_gossip_agent *agent,
     return TACIT_OK;
 }
 
-/* Nobody has pulled an arm more often than this by now: one pull a slot and the first one. */
+/* Nobody has pulled an arm more often than this by now: one pull a slot and the first one; pull_us
+ * 0: no pull is known to take time. */
 static uint64_t pulls_possible(const struct tacit_gossip_agent *agent)
 {
     uint64_t const most = agent->rule.horizon + 1;
+    uint64_t by_now = most;
     if (is_lockstep(agent))
-        return agent->slot + 1 < most ? agent->slot + 1 : most;
-    return gossip_pulls_by_clock(&agent->clock, agent->pull_us, most);
+        by_now = agent->slot + 1;
+    else if (agent->pull_us > 0)
+        by_now = agent->clock.lived_us / agent->pull_us + 1;
+    return by_now < most ? by_now : most;
 }
 
 /* A neighbour's n~ that cannot be is cut: it must not force an arm for ever. */
@@ -64,10 +68,23 @@ static void merge_seen(struct tacit_gossip_agent *agent, const uint64_t *seen,
 
 /* ---- Incarnations ---- */
 
+enum acquaintance { KNOWN, NEW, REFUSED };
+
+/* One incarnation of a site at a time: a later start replaces an earlier one, and is known from
+ * then on (NEW); of two copies that start from the same state the one that is heard first stays. */
+static enum acquaintance meet(struct gossip_incarnation *known, struct gossip_incarnation given)
+{
+    if (given.number == known->number && given.name == known->name)
+        return KNOWN;
+    if (given.number <= known->number)
+        return REFUSED;
+    *known = given;
+    return NEW;
+}
+
 static void refuse(struct tacit_gossip_agent *agent, const struct tacit_gossip_message *message,
                    struct tacit_gossip_update *update)
 {
-    TACIT_ASSERT(agent->guards_incarnations != 0);
     struct tacit_gossip_message refusal =
         gossip_agent_message_to(agent, message->from, TACIT_GOSSIP_REFUSE);
     refusal.incarnation_number = message->incarnation_number;
@@ -135,8 +152,6 @@ static enum tacit_status on_offer(struct tacit_gossip_agent *agent,
     struct edge *const edge = &edges_of(agent)[at];
     if (message->exchange > edge->exchange ||
         (message->exchange == edge->exchange && !flows_agree(agent, at, message->flow, NULL))) {
-        if (!agent->guards_incarnations)
-            return TACIT_MALFORMED;         /* this state was never put back: that cannot be */
         set_flow(agent, at, message->flow); /* an old copy catches up with what it had moved */
         edge->exchange = message->exchange;
         memset(shift_of(agent, at), 0, agent->rule.arm_count * sizeof(double));
@@ -186,9 +201,7 @@ enum tacit_status gossip_agent_on_message(struct tacit_gossip_agent *agent,
                                           const struct tacit_gossip_message *message,
                                           struct tacit_gossip_update *update)
 {
-    enum tacit_status const status = check_message(agent, message);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(check_message(agent, message));
     if (agent->phase == PHASE_NEW)
         return TACIT_UNEXPECTED;
     uint32_t const at = edge_to(agent, message->from);
@@ -200,13 +213,12 @@ enum tacit_status gossip_agent_on_message(struct tacit_gossip_agent *agent,
         update->persist = true;
         return TACIT_ROLLBACK;
     }
-    enum gossip_acquaintance const known =
-        gossip_meet(&edges_of(agent)[at].incarnation, incarnation_of(message));
-    if (known == GOSSIP_REFUSED) {
+    enum acquaintance const known = meet(&edges_of(agent)[at].incarnation, incarnation_of(message));
+    if (known == REFUSED) {
         refuse(agent, message, update);
         return TACIT_OK;
     }
-    update->persist = update->persist || known == GOSSIP_NEW;
+    update->persist = update->persist || known == NEW;
     if (message->seen != NULL)
         merge_seen(agent, message->seen, update);
     switch (message->kind) {

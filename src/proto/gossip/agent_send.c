@@ -63,9 +63,7 @@ enum tacit_status gossip_agent_begin_exchange(struct tacit_gossip_agent *agent,
     if (agent->neighbour_count == 0 || agent->phase == PHASE_FIRST)
         return TACIT_OK;
     uint64_t drawn = 0;
-    enum tacit_status const status = tacit_entropy_below(entropy, agent->neighbour_count, &drawn);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_entropy_below(entropy, agent->neighbour_count, &drawn));
     uint32_t const edge = (uint32_t)drawn;
     uint32_t const neighbour = (uint32_t)edges_of(agent)[edge].neighbour;
     TACIT_ASSERT(edge < agent->neighbour_count);

@@ -6,7 +6,6 @@ static struct gossip_row row_of(struct tacit_gossip_agent *agent,
                                 struct tacit_gossip_memory *memory)
 {
     return (struct gossip_row){.rule = &agent->rule,
-                               .weight = &agent->weight,
                                .count = array_of(agent, ARRAY_COUNT),
                                .seen = array_of(agent, ARRAY_SEEN),
                                .theta = doubles_of(agent, ARRAY_THETA),
@@ -69,9 +68,7 @@ enum tacit_status gossip_agent_begin_slot(struct tacit_gossip_agent *agent,
     struct gossip_candidates const candidates =
         gossip_candidates_of(&row, gossip_slot_at(&agent->rule, agent->slot + 1));
     uint32_t arm = 0;
-    enum tacit_status const status = gossip_choose(&row, &candidates, entropy, &arm);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(gossip_choose(&row, &candidates, entropy, &arm));
     TACIT_ASSERT(arm < agent->rule.arm_count);
     agent->slot++;
     agent->arm = arm;

@@ -3,7 +3,6 @@
  * takes those of neighbours, agent_check.c looks at what lay on a disk. */
 #ifndef TACIT_GOSSIP_AGENT_STATE_H
 #define TACIT_GOSSIP_AGENT_STATE_H
-#include "peer.h"
 #include "row.h"
 
 #define VALUE_MAX 1e100 /* no sum of rewards and noise comes near it */
@@ -15,6 +14,18 @@ enum phase {
     PHASE_PULLING, /* one pull is planned */
     PHASE_FINISHED,
     PHASE_HALTED
+};
+
+struct gossip_clock {
+    uint64_t now_us;
+    uint64_t lived_us; /* of all incarnations: what others can have pulled by now */
+};
+
+/* A later start of a site has the greater number; copies of a state that both start have different
+ * names. */
+struct gossip_incarnation {
+    uint64_t number;
+    uint64_t name;
 };
 
 /* An edge, as this end knows it; K words of flow and K of the last shift follow elsewhere. */
@@ -30,23 +41,20 @@ struct tacit_gossip_agent {
     uint64_t slot_us;
     uint64_t exchange_us;
     uint64_t pull_us;
-    double weight;
     uint32_t agent_id;
     uint32_t neighbour_count;
     uint32_t phase;
-    uint32_t guards_incarnations;
+    uint32_t first_left; /* first pulls whose reward is missing */
     uint64_t slot;
     uint64_t pull_count;
     uint64_t forced_count;
     uint64_t exchange_count;
-    uint64_t exploited_count;
     struct gossip_clock clock;
     uint64_t deadline_us;
     struct gossip_incarnation incarnation;
     uint64_t offered_until_us; /* waits for the SHIFT of an OFFER */
     uint32_t arm;
     uint32_t forced;
-    uint32_t first_left; /* first pulls whose reward is missing */
     /* K: count | seen | heard | theta | mean | reach | bonus | base | total |
      * W(K): first pulls that came | plan K | edges d | flow d K | shift d K | neighbour ids d */
     uint64_t words[];

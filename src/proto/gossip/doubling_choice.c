@@ -126,7 +126,7 @@ static void plan_arm(struct tacit_doubling_agent *agent, uint32_t arm)
     block->count = doubling_pulls(agent, own);
 }
 
-uint64_t doubling_plan_pulls(struct tacit_doubling_agent *agent)
+static uint64_t plan_pulls(struct tacit_doubling_agent *agent)
 {
     uint64_t pulls = 0;
     for (uint32_t i = 0; i < agent->plan_count; i++) {
@@ -159,7 +159,7 @@ static void rest(struct tacit_doubling_agent *agent)
 static void open_plan(struct tacit_doubling_agent *agent)
 {
     TACIT_ASSERT(agent->plan_count > 0);
-    if (doubling_plan_pulls(agent) > agent->schedule.horizon - agent->pull_count)
+    if (plan_pulls(agent) > agent->schedule.horizon - agent->pull_count)
         rest(agent);
     else
         agent->phase = DOUBLING_PULLING;

@@ -5,24 +5,21 @@
 
 /* ---- Messages ---- */
 
-size_t tacit_doubling_message_size(const struct tacit_doubling_message *message, size_t cells)
+size_t tacit_doubling_message_size(const struct tacit_doubling_message *message)
 {
-    size_t const known = message->known == NULL ? 0 : (cells + 7) / 8 * 8;
-    return sizeof *message + message->entry_count * sizeof message->entries[0] + known;
+    return sizeof *message + message->entry_count * sizeof message->entries[0];
 }
 
 const struct tacit_doubling_message *
-tacit_doubling_message_copy(const struct tacit_doubling_message *message, size_t cells,
-                            void *memory)
+tacit_doubling_message_copy(const struct tacit_doubling_message *message, void *memory)
 {
     TACIT_ASSERT(memory != NULL);
     TACIT_ASSERT((const void *)message != memory);
     struct tacit_doubling_message *const copy = memory;
     unsigned char *at = (unsigned char *)memory + sizeof *copy;
     *copy = *message;
-    copy->entries = base_copy_part(message->entry_count == 0 ? NULL : message->entries,
-                                   message->entry_count * sizeof message->entries[0], &at);
-    copy->known = base_copy_part(message->known, cells, &at);
+    copy->entries =
+        base_copy_part(message->entries, message->entry_count * sizeof message->entries[0], &at);
     return copy;
 }
 
@@ -47,10 +44,8 @@ static bool config_is_valid(const struct tacit_doubling_config *config)
     struct tacit_phases const *const schedule = &config->schedule;
     return tacit_phases_is_valid(schedule) && schedule->rule == TACIT_PHASES_INDEX &&
            !(schedule->confidence > 0) && mechanism_is_valid(config) &&
-           config->quorum <= schedule->agent_count && config->hop_us > 0 && config->ask_us > 0 &&
-           config->hop_us <= UINT64_C(1) << 40 && config->ask_us <= UINT64_C(1) << 50 &&
-           gossip_neighbours_fit(config->neighbours, config->neighbour_count, config->agent_id,
-                                 schedule->agent_count);
+           config->agent_id < schedule->agent_count && config->quorum <= schedule->agent_count &&
+           config->hop_us > 0 && config->hop_us <= UINT64_C(1) << 40;
 }
 
 size_t tacit_doubling_size(const struct tacit_doubling_config *config)
@@ -60,7 +55,7 @@ size_t tacit_doubling_size(const struct tacit_doubling_config *config)
     size_t const rungs = tacit_phases_climb(&config->schedule, NULL);
     size_t const arms = config->schedule.arm_count;
     size_t const cells = arms * config->schedule.agent_count;
-    size_t const words = rungs + 3 * arms + 3 * (size_t)config->neighbour_count + cells * rungs;
+    size_t const words = rungs + 3 * arms + cells * rungs;
     return sizeof(struct tacit_doubling_agent) + words * sizeof(uint64_t) + (2 * cells + 7) / 8 * 8;
 }
 
@@ -77,30 +72,6 @@ void tacit_doubling_memory_init(struct tacit_doubling_memory *memory,
     memset(memory, 0, tacit_doubling_memory_size(config));
 }
 
-/* The head of a state of this configuration, its words aside. */
-static void make_head(struct tacit_doubling_agent *agent,
-                      const struct tacit_doubling_config *config)
-{
-    memset(agent, 0, sizeof *agent);
-    agent->schedule = tacit_phases_canonical(&config->schedule);
-    agent->mechanism = config->mechanism;
-    agent->ledger = tacit_ledger_init(tacit_mechanism_cost_nano(&config->mechanism));
-    agent->run_id = config->run_id;
-    agent->hop_us = config->hop_us;
-    agent->ask_us = config->ask_us;
-    agent->pull_us = config->pull_us;
-    agent->agent_id = config->agent_id;
-    agent->neighbour_count = config->neighbour_count;
-    agent->quorum = quorum_of(config);
-    agent->guards_incarnations = config->guards_incarnations;
-    agent->rung_count = tacit_phases_climb(&config->schedule, NULL);
-    agent->leader = TACIT_NO_ARM;
-    TACIT_ASSERT(agent->rung_count >= 1);
-    TACIT_ASSERT(agent->quorum >= 1);
-    agent->speak_us = TACIT_NEVER;
-    agent->ask_at_us = TACIT_NEVER;
-}
-
 enum tacit_status tacit_doubling_init(struct tacit_doubling_agent *agent,
                                       const struct tacit_doubling_config *config)
 {
@@ -108,9 +79,16 @@ enum tacit_status tacit_doubling_init(struct tacit_doubling_agent *agent,
     if (size == 0)
         return TACIT_INVALID;
     memset(agent, 0, size);
-    make_head(agent, config);
-    (void)tacit_phases_climb(&config->schedule, doubling_rungs(agent));
-    for (uint32_t i = 0; i < config->neighbour_count; i++)
-        doubling_edges(agent)[i].neighbour = config->neighbours[i];
+    agent->schedule = tacit_phases_canonical(&config->schedule);
+    agent->mechanism = config->mechanism;
+    agent->ledger = tacit_ledger_init(tacit_mechanism_cost_nano(&config->mechanism));
+    agent->hop_us = config->hop_us;
+    agent->agent_id = config->agent_id;
+    agent->quorum = quorum_of(config);
+    agent->rung_count = tacit_phases_climb(&config->schedule, doubling_rungs(agent));
+    agent->leader = TACIT_NO_ARM;
+    agent->speak_us = TACIT_NEVER;
+    TACIT_ASSERT(agent->rung_count >= 1);
+    TACIT_ASSERT(agent->quorum >= 1);
     return TACIT_OK;
 }

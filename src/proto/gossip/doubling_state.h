@@ -1,51 +1,34 @@
 /* The state of an agent whose releases double, and where its parts are. */
 #ifndef TACIT_GOSSIP_DOUBLING_STATE_H
 #define TACIT_GOSSIP_DOUBLING_STATE_H
-#include "peer.h"
 #include "tacit/doubling.h"
 
 enum doubling_phase {
-    DOUBLING_NEW,       /* before START */
-    DOUBLING_PULLING,   /* blocks are open */
-    DOUBLING_RELEASING, /* all rewards are here; the noise is not drawn yet */
-    DOUBLING_WAITING,   /* for blocks of others; the leader is played */
-    DOUBLING_RESTING,   /* the leader until T */
-    DOUBLING_FINISHED,
-    DOUBLING_HALTED
-};
-
-struct doubling_edge {
-    uint64_t neighbour;
-    struct gossip_incarnation incarnation;
+    DOUBLING_NEW,     /* before START */
+    DOUBLING_PULLING, /* blocks are open */
+    DOUBLING_WAITING, /* for blocks of others; the leader is played */
+    DOUBLING_RESTING, /* the leader until T */
+    DOUBLING_FINISHED
 };
 
 struct tacit_doubling_agent {
     struct tacit_phases schedule;
     struct tacit_mechanism mechanism;
     struct tacit_ledger ledger;
-    uint64_t run_id;
     uint64_t hop_us;
-    uint64_t ask_us;
-    uint64_t pull_us;
     uint32_t agent_id;
-    uint32_t neighbour_count;
     uint32_t quorum;
-    uint32_t guards_incarnations;
     uint32_t rung_count; /* E: the last one is the first beyond T */
     uint32_t phase;
     uint32_t plan_count;
     uint32_t forced; /* the open plan catches up */
     uint32_t leader;
-    uint32_t question_count; /* since something new came */
     uint64_t pull_count;
     uint64_t forced_count;
     uint64_t release_count;
-    uint64_t conflict_count;
-    struct gossip_clock clock;
+    uint64_t now_us;
     uint64_t speak_us; /* news is passed on then; TACIT_NEVER: there is none */
-    uint64_t ask_at_us;
-    struct gossip_incarnation incarnation;
-    /* rungs E | plan 2 K | edges 3 d | means K | steps A K E | known, passed on: A K bytes each */
+    /* rungs E | plan 2 K | means K | steps A K E | known, passed on: A K bytes each */
     uint64_t words[];
 };
 
@@ -76,14 +59,9 @@ static inline struct tacit_pull_block *doubling_plan(struct tacit_doubling_agent
     return (struct tacit_pull_block *)(void *)(doubling_rungs(agent) + agent->rung_count);
 }
 
-static inline struct doubling_edge *doubling_edges(struct tacit_doubling_agent *agent)
-{
-    return (struct doubling_edge *)(void *)(doubling_plan(agent) + agent->schedule.arm_count);
-}
-
 static inline double *doubling_means(struct tacit_doubling_agent *agent)
 {
-    return (double *)(void *)(doubling_edges(agent) + agent->neighbour_count);
+    return (double *)(void *)(doubling_plan(agent) + agent->schedule.arm_count);
 }
 
 /* Noised sums of the blocks of one agent and arm. */
@@ -166,6 +144,4 @@ uint32_t doubling_level(struct tacit_doubling_agent *agent, uint32_t arm);
 /* Makes the next plan from what is known: blocks that others have and this agent has not, else what
  * the index says; nothing while blocks of others are missing. Sets phase, plan, leader, means. */
 void doubling_choose(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory);
-/* Pulls of the plan that is in place. */
-uint64_t doubling_plan_pulls(struct tacit_doubling_agent *agent);
 #endif

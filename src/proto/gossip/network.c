@@ -5,11 +5,11 @@
 #include "tacit/linalg.h"
 
 /* Where the arrays are, in words. A x K: count | seen of two slots | theta | mean | reach | bonus*
- * | base | total* | trees*; A: weight | arm | candidates; table* (* with noise) */
+ * | base | total* | trees*; A: arm | candidates; table* (* with noise) */
 struct layout {
     size_t cells; /* A K */
     size_t seen[2];
-    size_t count, theta, mean, reach, bonus, base, total, weight;
+    size_t count, theta, mean, reach, bonus, base, total;
     size_t arm, candidates, trees, table;
     size_t word_count;
     size_t tree_bytes;
@@ -57,7 +57,6 @@ static struct layout layout_of(const struct tacit_gossip_rule *rule)
     l.bonus = claim(&at, noisy_cells);
     l.base = claim(&at, l.cells);
     l.total = claim(&at, noisy_cells);
-    l.weight = claim(&at, agents);
     l.arm = claim(&at, BYTES_TO_WORDS(agents * sizeof(uint32_t)));
     l.candidates = claim(&at, BYTES_TO_WORDS(agents * sizeof(struct gossip_candidates)));
     l.trees = claim(&at, l.cells * (l.tree_bytes / sizeof(uint64_t)));
@@ -100,13 +99,11 @@ GOSSIP_INLINE struct gossip_row first_row(struct tacit_gossip_network *network)
                                .base = sums_at(network, l->base),
                                .total = noisy ? sums_at(network, l->total) : NULL,
                                .trees = (unsigned char *)(network->words + l->trees),
-                               .tree_bytes = l->tree_bytes,
-                               .weight = doubles_at(network, l->weight)};
+                               .tree_bytes = l->tree_bytes};
 }
 
 GOSSIP_INLINE void next_row(struct gossip_row *row)
 {
-    row->agent++;
     row->first += row->rule->arm_count;
 }
 
@@ -121,7 +118,7 @@ size_t tacit_gossip_network_size(const struct tacit_gossip_rule *rule)
 }
 
 void tacit_gossip_network_init(struct tacit_gossip_network *network,
-                               const struct tacit_gossip_rule *rule, const double *weights)
+                               const struct tacit_gossip_rule *rule)
 {
     TACIT_ASSERT(rule->agent_count > 0);
     TACIT_ASSERT(rule->arm_count > 0);
@@ -131,8 +128,6 @@ void tacit_gossip_network_init(struct tacit_gossip_network *network,
     network->layout = l;
     network->is_wide = rule->arm_count >= GOSSIP_AVX2_ARMS_MIN && rule->horizon < UINT32_MAX &&
                        tacit_linalg_fastest() == TACIT_LINALG_AVX2;
-    for (uint32_t agent = 0; agent < rule->agent_count; agent++)
-        doubles_at(network, l.weight)[agent] = weights == NULL ? 1.0 : weights[agent];
 }
 
 enum tacit_status tacit_gossip_network_first(struct tacit_gossip_network *network,
@@ -147,10 +142,8 @@ enum tacit_status tacit_gossip_network_first(struct tacit_gossip_network *networ
     for (uint32_t agent = 0; agent < network->rule.agent_count; agent++, next_row(&row)) {
         for (uint32_t arm = 0; arm < arms; arm++) {
             gossip_first(&row, arm);
-            enum tacit_status const status = gossip_absorb(
-                &row, arm, 0, noisy, rewards[(size_t)agent * arms + arm], &entropies[agent]);
-            if (status != TACIT_OK)
-                return status;
+            TACIT_TRY(gossip_absorb(&row, arm, 0, noisy, rewards[(size_t)agent * arms + arm],
+                                    &entropies[agent]));
         }
     }
     return TACIT_OK;
@@ -193,10 +186,7 @@ enum tacit_status tacit_gossip_network_choose(struct tacit_gossip_network *netwo
     network->slot++;
     survey_all(network, graph, candidates);
     for (uint32_t agent = 0; agent < agents; agent++, next_row(&row)) {
-        enum tacit_status const status =
-            gossip_choose(&row, &candidates[agent], &entropies[agent], &chosen[agent]);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(gossip_choose(&row, &candidates[agent], &entropies[agent], &chosen[agent]));
         gossip_count_pull(&row, chosen[agent]);
         forced_count += candidates[agent].behind_count > 0;
     }
@@ -236,10 +226,8 @@ GOSSIP_INLINE enum tacit_status absorb_all(struct tacit_gossip_network *network,
     uint64_t const slot = network->slot;
     TACIT_ASSERT(slot > 0);
     for (uint32_t agent = 0; agent < agents; agent++, next_row(&row)) {
-        enum tacit_status const status =
-            gossip_absorb(&row, chosen[agent], slot, noisy, rewards[agent], &entropies[agent]);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(
+            gossip_absorb(&row, chosen[agent], slot, noisy, rewards[agent], &entropies[agent]));
     }
     return TACIT_OK;
 }

@@ -18,9 +18,7 @@ struct gossip_reach {
 /* One of the rows of these arrays: K cells from `first` on. */
 struct gossip_row {
     const struct tacit_gossip_rule *rule;
-    size_t agent; /* which row; its weight */
     size_t first;
-    const double *weight;
     uint64_t *count; /* n */
     uint64_t *seen;  /* n~ */
     double *theta;   /* before the rewards of the slot */
@@ -164,9 +162,7 @@ gossip_draw_behind(struct gossip_row row, uint32_t count, const struct tacit_ent
                    uint32_t *arm)
 {
     uint64_t rank;
-    enum tacit_status const status = tacit_entropy_below(entropy, count, &rank);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_entropy_below(entropy, count, &rank));
     for (uint32_t at = 0;; at++) {
         TACIT_ASSERT(at < row.rule->arm_count);
         if (gossip_is_behind(&row, at) && rank-- == 0) {
@@ -226,13 +222,11 @@ GOSSIP_INLINE enum tacit_status gossip_absorb(const struct gossip_row *row, uint
                                               const struct tacit_entropy *entropy)
 {
     size_t const cell = row->first + arm;
-    enum tacit_status const status = gossip_add_reward(row, arm, slot, noisy, reward, entropy);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(gossip_add_reward(row, arm, slot, noisy, reward, entropy));
     union tacit_sum const none = {0};
     double const mean =
         gossip_mean(row->rule, row->base[cell], noisy ? row->total[cell] : none, row->count[cell]);
-    row->theta[cell] += row->weight[row->agent] * (mean - row->mean[cell]);
+    row->theta[cell] += mean - row->mean[cell];
     row->mean[cell] = mean;
     gossip_renew(row, arm, noisy);
     return TACIT_OK;
