@@ -171,79 +171,6 @@ static unsigned reward(struct live_api *api, const json_t *value, uint64_t now_m
     return OK;
 }
 
-/* Answers one element: appends to the reply and returns OK, or returns a code, with error->text. */
-typedef unsigned one_function(struct live_api *api, const json_t *value, uint64_t now_ms,
-                              struct live_api_reply *reply, struct tacit_error *error);
-
-typedef json_t *read_function(const uint8_t *body, size_t size, struct tacit_error *error);
-
-static void answer_one(struct live_api *api, one_function *one, read_function *read,
-                       const uint8_t *body, size_t size, struct live_api_reply *reply)
-{
-    struct tacit_error error;
-    json_t *const value = read(body, size, &error);
-    if (value == NULL) {
-        refuse(reply, BAD_REQUEST, error.text);
-        return;
-    }
-    unsigned const code = one(api, value, api->agent.now_ms(api->agent.context), reply, &error);
-    if (code != OK)
-        refuse(reply, code, error.text);
-    json_decref(value);
-}
-
-/* {"<into>": [ .. ]} from {"<from>": [ .. ]}: each element answered for itself, in order. */
-static void answer_batch(struct live_api *api, one_function *one, read_function *read,
-                         const char *from, const char *into, const uint8_t *body, size_t size,
-                         struct live_api_reply *reply)
-{
-    struct tacit_error error;
-    json_t *list;
-    json_t *const value = read(body, size, &error);
-    if (value == NULL || !live_api_read_batch(value, from, LIVE_API_BATCH_MAX, &list, &error)) {
-        refuse(reply, BAD_REQUEST, error.text);
-        json_decref(value);
-        return;
-    }
-    uint64_t const now_ms = api->agent.now_ms(api->agent.context);
-    api->pieces = (unsigned)json_array_size(list);
-    live_buffer_add(&reply->text, "{\"");
-    live_buffer_add(&reply->text, into);
-    live_buffer_add(&reply->text, "\": [");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        if (i > 0)
-            live_buffer_add(&reply->text, ",\n ");
-        if (one(api, json_array_get(list, i), now_ms, reply, &error) != OK)
-            add_error(&reply->text, error.text);
-    }
-    live_buffer_add(&reply->text, "]}");
-    json_decref(value);
-}
-
-static void on_decision(struct live_api *api, const uint8_t *body, size_t size,
-                        struct live_api_reply *reply)
-{
-    answer_one(api, decide, live_api_read_body, body, size, reply);
-}
-
-static void on_decisions(struct live_api *api, const uint8_t *body, size_t size,
-                         struct live_api_reply *reply)
-{
-    answer_batch(api, decide, live_api_read_body, "requests", "decisions", body, size, reply);
-}
-
-static void on_reward(struct live_api *api, const uint8_t *body, size_t size,
-                      struct live_api_reply *reply)
-{
-    answer_one(api, reward, live_api_read_rewards, body, size, reply);
-}
-
-static void on_rewards(struct live_api *api, const uint8_t *body, size_t size,
-                       struct live_api_reply *reply)
-{
-    answer_batch(api, reward, live_api_read_rewards, "rewards", "rewards", body, size, reply);
-}
-
 /* ---- Open decisions -------------------------------------------------------------------------- */
 
 struct open_list {
@@ -316,16 +243,58 @@ static void close_decision(struct live_api *api, const uint8_t id[LIVE_ID_BYTES]
 
 static const struct route {
     const char *path;
-    void (*post)(struct live_api *api, const uint8_t *body, size_t size,
-                 struct live_api_reply *reply);
+    /* Answers one element: appends to the reply and returns OK, or returns a code, with
+     * error->text. */
+    unsigned (*post)(struct live_api *api, const json_t *value, uint64_t now_ms,
+                     struct live_api_reply *reply, struct tacit_error *error);
+    json_t *(*read)(const uint8_t *body, size_t size, struct tacit_error *error);
+    const char *from; /* the elements are a list under this name; NULL: the body is one, .. */
+    const char *into; /* .. and their answers one under this */
     void (*get)(struct live_api *api, struct live_api_reply *reply); /* or NULL */
 } routes[] = {
-    {"/v1/decisions", on_decision, on_open},
-    {"/v1/decisions/batch", on_decisions, NULL},
-    {"/v1/rewards", on_reward, NULL},
-    {"/v1/rewards/batch", on_rewards, NULL},
+    {"/v1/decisions", decide, live_api_read_body, NULL, NULL, on_open},
+    {"/v1/decisions/batch", decide, live_api_read_body, "requests", "decisions", NULL},
+    {"/v1/rewards", reward, live_api_read_rewards, NULL, NULL, NULL},
+    {"/v1/rewards/batch", reward, live_api_read_rewards, "rewards", "rewards", NULL},
 };
 #define ROUTE_COUNT (sizeof routes / sizeof routes[0])
+
+/* Each element is answered for itself, in order. */
+static void answer_each(struct live_api *api, const struct route *route, const json_t *list,
+                        uint64_t now_ms, struct live_api_reply *reply)
+{
+    struct tacit_error error;
+    api->pieces = (unsigned)json_array_size(list);
+    live_buffer_format(&reply->text, "{\"%s\": [", route->into);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (i > 0)
+            live_buffer_add(&reply->text, ",\n ");
+        if (route->post(api, json_array_get(list, i), now_ms, reply, &error) != OK)
+            add_error(&reply->text, error.text);
+    }
+    live_buffer_add(&reply->text, "]}");
+}
+
+static void answer_post(struct live_api *api, const struct route *route, const uint8_t *body,
+                        size_t size, struct live_api_reply *reply)
+{
+    struct tacit_error error;
+    json_t *list = NULL;
+    json_t *const value = route->read(body, size, &error);
+    uint64_t const now_ms = api->agent.now_ms(api->agent.context);
+    unsigned code = OK;
+    if (value == NULL ||
+        (route->from != NULL &&
+         !live_api_read_batch(value, route->from, LIVE_API_BATCH_MAX, &list, &error)))
+        code = BAD_REQUEST;
+    else if (list != NULL)
+        answer_each(api, route, list, now_ms, reply);
+    else
+        code = route->post(api, value, now_ms, reply, &error);
+    if (code != OK)
+        refuse(reply, code, error.text);
+    json_decref(value);
+}
 
 static const char one_decision[] = "/v1/decisions/";
 
@@ -361,7 +330,7 @@ static void dispatch(struct live_api *api, const char *method, const char *path,
     if (route != NULL && route->get != NULL && is_get) {
         route->get(api, reply);
     } else if (route != NULL && strcmp(method, "POST") == 0) {
-        route->post(api, body, size, reply);
+        answer_post(api, route, body, size, reply);
     } else if (route != NULL) {
         refuse(reply, WRONG_METHOD,
                route->get == NULL ? "this path takes POST only"

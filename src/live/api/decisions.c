@@ -736,12 +736,9 @@ enum tacit_status live_decisions_decide(struct live_decisions *decisions,
     if (request->caller_open != NULL && *request->caller_open >= request->caller_open_max)
         return TACIT_MEMORY;
     struct choice choice = {.arm = request->choice};
-    enum tacit_status status = TACIT_OK;
     TACIT_ASSERT(!request->is_chosen || request->choice < decisions->config.arm_count);
     if (!request->is_chosen)
-        status = choose(decisions, request, fallback, entropy, &choice);
-    if (status != TACIT_OK)
-        return status;
+        TACIT_TRY(choose(decisions, request, fallback, entropy, &choice));
     return make_decision(decisions, request, &choice, kind_of(request, &choice, fallback), now_ms,
                          answer);
 }

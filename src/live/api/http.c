@@ -196,24 +196,15 @@ static void free_out(struct connection *connection)
 
 static void list_remove(struct live_http *http, struct connection *connection)
 {
-    if (connection->older != NULL)
-        connection->older->newer = connection->newer;
-    else
-        http->oldest = connection->newer;
-    if (connection->newer != NULL)
-        connection->newer->older = connection->older;
-    else
-        http->newest = connection->older;
+    *(connection->older == NULL ? &http->oldest : &connection->older->newer) = connection->newer;
+    *(connection->newer == NULL ? &http->newest : &connection->newer->older) = connection->older;
 }
 
 static void list_append(struct live_http *http, struct connection *connection)
 {
     connection->newer = NULL;
     connection->older = http->newest;
-    if (http->newest != NULL)
-        http->newest->newer = connection;
-    else
-        http->oldest = connection;
+    *(connection->older == NULL ? &http->oldest : &connection->older->newer) = connection;
     http->newest = connection;
 }
 
@@ -402,8 +393,9 @@ static void begin_sending(struct connection *connection)
     send_more(connection);
 }
 
-/* An error of the connection's own, which ends with it. Ensures: the connection may be gone. */
-static void refuse(struct connection *connection, unsigned code, const char *why)
+/* An error of the connection's own, which ends with it. Ensures: the connection may be gone.
+ * Result: false, for who returns whether it goes on. */
+static bool refuse(struct connection *connection, unsigned code, const char *why)
 {
     char text[256];
     int const size = snprintf(text, sizeof text, "{\"error\": \"%s\"}", why);
@@ -412,6 +404,7 @@ static void refuse(struct connection *connection, unsigned code, const char *why
     connection->is_ending = true;
     put_answer(connection, code, "application/json", text, (size_t)size);
     begin_sending(connection);
+    return false;
 }
 
 void live_http_answer(struct live_request *request, unsigned code, const char *content_type,
@@ -466,12 +459,6 @@ static bool is_foreign(const struct live_http *http, const struct live_http_head
              strcasecmp(head->origin + size, head->host) == 0);
 }
 
-static void refuse_head(struct connection *connection, const struct live_http_refusal *refusal)
-{
-    connection->caller->malformed++;
-    refuse(connection, refusal->code, refusal->why);
-}
-
 /* A caller that asks first is told to go on, where nothing of the body is here. */
 static void encourage(struct connection *connection)
 {
@@ -493,30 +480,24 @@ static bool read_head(struct connection *connection)
         !live_http_head_read(connection->in, connection->head_size, &connection->head, &refusal))
         TACIT_ASSERT(refusal.code != 0);
     if (refusal.code != 0) {
-        refuse_head(connection, &refusal);
-        return false;
+        connection->caller->malformed++;
+        return refuse(connection, refusal.code, refusal.why);
     }
     if (connection->head_size == 0)
         return true;
     connection->has_head = true;
     connection->is_ending = !connection->head.keeps;
     connection->is_head_only = strcmp(connection->head.method, "HEAD") == 0;
-    if (is_foreign(connection->http, &connection->head)) {
-        refuse(connection, 403,
-               "this address answers programs on this machine only: Host must be 127.0.0.1 or "
-               "localhost, and no web page of another origin may ask");
-        return false;
-    }
+    if (is_foreign(connection->http, &connection->head))
+        return refuse(connection, 403,
+                      "this address answers programs on this machine only: Host must be 127.0.0.1 "
+                      "or localhost, and no web page of another origin may ask");
     if (connection->tls != NULL &&
         !live_http_tls_is_one_of(connection->tls, connection->http->config->clients,
-                                 connection->http->config->client_count)) {
-        refuse(connection, 403, "the name in your certificate is none of observe.clients");
-        return false;
-    }
-    if (connection->head.length > LIVE_BODY_BYTES_MAX) {
-        refuse(connection, 413, "the body is too large; 1 MiB is allowed");
-        return false;
-    }
+                                 connection->http->config->client_count))
+        return refuse(connection, 403, "the name in your certificate is none of observe.clients");
+    if (connection->head.length > LIVE_BODY_BYTES_MAX)
+        return refuse(connection, 413, "the body is too large; 1 MiB is allowed");
     encourage(connection);
     return true;
 }
@@ -539,8 +520,7 @@ static bool make_room(struct connection *connection, size_t wanted)
     if (body == NULL) {
         connection->caller->shed++;
         connection->request.retry_after_s = 1;
-        refuse(connection, 503, "too many large bodies are under way; ask again later");
-        return false;
+        return refuse(connection, 503, "too many large bodies are under way; ask again later");
     }
     connection->body = body;
     connection->body_capacity = capacity;
@@ -823,8 +803,8 @@ static void be_late(struct connection *connection)
             return;
         }
         connection->caller->late++;
-        refuse(connection, 408,
-               "a request must be here, headers and body, within the time that it has");
+        (void)refuse(connection, 408,
+                     "a request must be here, headers and body, within the time that it has");
         break;
     case STAGE_SENDING:
         connection->caller->late++;
