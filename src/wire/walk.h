@@ -92,44 +92,60 @@ struct tacit_wire_table {
 };
 #define WIRE_BODY 16u
 
-/* ---- Tables: of the struct that the macro MESSAGE names ---------------------------------------
+/* ---- Tables: of the struct that the macro MESSAGE names -------------------------------------- *
+ *
+ * A line of a table is a line of the schema: the field's number, the member that it is of, and what
+ * has to hold for it. The examples are of elim.c, beside elim.proto:
+ *
+ *     NUMBER(2, pulls, ANY)                     required fixed64 pulls = 2;    the member `pulls`
+ *     NUMBER(6, leader, IF(leader))             optional fixed32 leader = 6;   there unless it is 0
+ *     FLAG(1, last)                             required fixed32 last = 1;     a bool
+ *     SET(3, arms, PER(WIRE_ARMS))              required bytes arms = 3;       a set of arms
+ *     ROW(3, sums, COUNT(sum_count))            repeated sfixed64 sums = 3;    `sum_count` numbers
+ *     PARTS(7, changes, change_table, COUNT(change_count))
+ *                                               repeated ElimChange changes = 7;
+ *     EACH(6, WIRE_BYTES, commit, struct tacit_commit, salt, RULE(opens))
+ *                                               optional bytes salt = 6;       commit->salt, if
+ *                                                                              opens() says so
  */
 
 #define WIRE_AT(member) ((uint16_t)offsetof(MESSAGE, member))
-#define WIRE_OF(member) (((MESSAGE *)0)->member)
+#define WIRE_OF(member) (((MESSAGE *)0)->member) /* for its type and its size: never read */
 #define WIRE_PLACE(member)                                                                         \
     {                                                                                              \
         WIRE_AT(member), sizeof WIRE_OF(member)                                                    \
     }
 
-/* What may follow a field's member. */
-#define ANY .most = 0
-#define FROM(value) .least = (value)
-#define UP_TO(value) .most = (value)
-#define BELOW(size) .below = (size)
-#define OR_NONE .or_none = true
-#define ALWAYS .when = {0, 0}
-#define PER(size) .per = (size)
-#define IF(member) .when = WIRE_PLACE(member)
-#define COUNT(member) .counted = WIRE_PLACE(member)
-#define OF(function) .is_text = (function)
-#define RULE(function) .rule = (function)
+/* What has to hold for a field, behind its member: as many of these as are wanted. */
+#define ANY .most = 0                         /* of a number, a blob: nothing */
+#define FROM(value) .least = (value)          /* a number is at least that; of lists: so many */
+#define UP_TO(value) .most = (value)          /* .. and at most */
+#define BELOW(size) .below = (size)           /* a number is below the run's size */
+#define OR_NONE .or_none = true               /* .. or all ones: the hub, nobody */
+#define ALWAYS .when = {0, 0}                 /* the field is always there, as without this; .. */
+#define IF(member) .when = WIRE_PLACE(member) /* .. it is there where this member is not 0; .. */
+#define RULE(function) .rule = (function)     /* .. the function says how many there are, if any */
+#define PER(size) .per = (size)               /* one for each of the run's size */
+#define COUNT(member) .counted = WIRE_PLACE(member) /* so many as this member says */
+#define OF(function) .is_text = (function)          /* of texts: the function takes them */
 
 /* clang-format off */
+/* Of the schema alone: a version, which is always this one; bytes, of which there are none. */
 #define VERSION(n, version) {.number = (n), .kind = WIRE_VERSION, .width = 4, .most = (version)}
 #define EMPTY(n) {.number = (n), .kind = WIRE_EMPTY}
-/* As wide as the member; of a double a real one. */
+/* A member by itself. A number is as wide as it: of 8 bytes fixed64, of a double double, else
+ * fixed32. */
+#define FIELD(n, what, name, ...)                                                                  \
+    {.number = (n), .kind = (what), .member = WIRE_PLACE(name), .width = sizeof WIRE_OF(name),     \
+     __VA_ARGS__}
 #define NUMBER(n, name, ...)                                                                       \
     {.number = (n), .kind = _Generic(WIRE_OF(name), double: WIRE_REAL, default: WIRE_NUMBER),      \
      .member = WIRE_PLACE(name), .width = sizeof WIRE_OF(name) == 8 ? 8 : 4, __VA_ARGS__}
 #define KIND(n, name, ...)                                                                         \
     {.number = (n), .kind = WIRE_KIND, .member = WIRE_PLACE(name), .width = 4, __VA_ARGS__}
 #define FLAG(n, name) NUMBER(n, name, UP_TO(1))
-#define FIELD(n, what, name, ...)                                                                  \
-    {.number = (n), .kind = (what), .member = WIRE_PLACE(name), .width = sizeof WIRE_OF(name),     \
-     __VA_ARGS__}
 #define BYTES(n, name, ...) FIELD(n, WIRE_BYTES, name, __VA_ARGS__)
-/* Elements that a member points to, .. */
+/* Elements of `size` bytes, all of what a pointer points to: its name is the member's. */
 #define POINTED(n, what, pointer, size, ...)                                                       \
     {.number = (n), .kind = (what), .via = WIRE_AT(pointer), .width = (size),                      \
      .stride = sizeof *WIRE_OF(pointer), __VA_ARGS__}
@@ -143,24 +159,32 @@ struct tacit_wire_table {
     POINTED(n, WIRE_PARTS, pointer, 0, .inner = &(table), __VA_ARGS__)
 #define BLOB(n, pointer, count, ...)                                                               \
     POINTED(n, WIRE_BLOB, pointer, 0, COUNT(count), __VA_ARGS__)
-/* .. and a member of each. */
+/* Of each element that a pointer points to, which are of this type, one member. */
 #define EACH(n, what, pointer, type, name, ...)                                                    \
     {.number = (n), .kind = (what), .via = WIRE_AT(pointer), .stride = sizeof(type),               \
      .member = {offsetof(type, name), sizeof(((type *)0)->name)},                                  \
      .width = sizeof(((type *)0)->name), __VA_ARGS__}
-/* A message within. */
+/* A message within the struct, with a table of its own. */
 #define PART(n, name, table)                                                                       \
     {.number = (n), .kind = WIRE_PARTS, .member = {WIRE_AT(name), 0}, .inner = &(table)}
+
+/* What a table is made of: its name in the schema, and these. */
 #define TABLE(message, ...) {.name = (message), .size = sizeof(MESSAGE), __VA_ARGS__}
 /* clang-format on */
-/* A message of the same struct within; check: NULL, or its function. */
+#define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof(array)[0]
+#define BODIES(array, first)                                                                       \
+    .bodies = (array), .body_count = sizeof(array) / sizeof(array)[0], .first_kind = (first)
+/* A message of the same struct within; function: the check of it, or NULL; or what fits a run. */
 #define BODY(message, array, function)                                                             \
     &(const struct tacit_wire_table)TABLE(message, FIELDS(array), .check = (function))
 #define SIZED_BODY(message, array, function)                                                       \
     &(const struct tacit_wire_table)TABLE(message, FIELDS(array), .fits = (function))
+/* Members that a label says, of these names. */
 #define LABEL .from = WIRE_PLACE(from), .to = WIRE_PLACE(to), .kind = WIRE_PLACE(kind)
 #define EPOCH(name) .epoch = WIRE_PLACE(name)
+/* Rows of a table of all agents, of which those of the set `origins` are said. */
 #define IN_TABLE .apart = WIRE_PLACE(row_stride), .rows = WIRE_AT(origins)
+
 /* What sites ask and hubs answer in rounds with grants (tacit/round.h). */
 #define GRANTED(n, name) EACH(n, WIRE_BYTES, commit, struct tacit_commit, name, ALWAYS)
 #define MASKED(n, name) EACH(n, WIRE_BYTES, masked, struct tacit_helper_release, name, IF(masked))
@@ -173,9 +197,6 @@ struct tacit_wire_table {
     static const struct wire_field head[] = {                                                      \
         VERSION(1, version), NUMBER(2, from, BELOW(WIRE_AGENTS), OR_NONE), NUMBER(3, run_id, ANY), \
         NUMBER(4, epoch, __VA_ARGS__)};
-#define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof(array)[0]
-#define BODIES(array, first)                                                                       \
-    .bodies = (array), .body_count = sizeof(array) / sizeof(array)[0], .first_kind = (first)
 
 /* `messages` of such a head, whose kinds begin with `first`. check: NULL, or its function. */
 #define WIRE_MESSAGES(its_name, NAME, first, its_epoch, function, ...)                             \

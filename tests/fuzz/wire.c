@@ -1,10 +1,8 @@
 /* libFuzzer target, one a protocol (PROTOCOL): a peer's bytes into tacit_wire_decode. What is taken
  * must be in our own form: written again, it is the same bytes. The first three bytes choose the
  * shape of the run and who hears it. What cores do with anything that is taken is tests/round's. */
-#include <stdlib.h>
-#include <string.h>
+#include "../support/wire_shape.h"
 #include "tacit/core.h"
-#include "tacit/wire.h"
 
 extern const struct tacit_wire_protocol PROTOCOL;
 
@@ -29,12 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     struct tacit_wire_label const label = tacit_wire_label(PROTOCOL.messages, message);
     TACIT_ASSERT(label.from == TACIT_HUB || label.from < shape.agent_count);
-    TACIT_ASSERT(tacit_wire_bytes(PROTOCOL.messages, &shape, message) == length);
-    uint8_t *const again = malloc(length);
-    TACIT_ASSERT(again != NULL);
-    tacit_wire_encode(PROTOCOL.messages, &shape, message, again);
-    TACIT_ASSERT(memcmp(again, data + 3, length) == 0);
-    free(again);
+    wire_assert_form(PROTOCOL.messages, &shape, message, data + 3, length);
     free(message);
     return 0;
 }

@@ -39,26 +39,20 @@ static const char *const more_names[K] = {"constant", "age", "do\nse"};
 static const double nan_row[4] = {0, (double)__builtin_nan(""), 0};
 static const double infinite_row[4] = {0, 0, -__builtin_inf()};
 
-#define WRONG(message, name, value)                                                                \
+#define CHANGED(message, name, kind, ...)                                                          \
     {                                                                                              \
-        &(message), WIRE_PLACE(name), {.number = (value)}, false                                   \
+        .of = &(message), .member = WIRE_PLACE(name), .value.kind = __VA_ARGS__                    \
     }
-#define TAKEN(message, name, value)                                                                \
-    {                                                                                              \
-        &(message), WIRE_PLACE(name), {.number = (value)}, true                                    \
-    }
-#define WRONG_REAL(message, name, value)                                                           \
-    {                                                                                              \
-        &(message), WIRE_PLACE(name), {.real = (value)}, false                                     \
-    }
-#define TAKEN_REAL(message, name, value)                                                           \
-    {                                                                                              \
-        &(message), WIRE_PLACE(name), {.real = (value)}, true                                      \
-    }
-#define WRONG_LIST(message, name, value)                                                           \
-    {                                                                                              \
-        &(message), WIRE_PLACE(name), {.list = (value)}, false                                     \
-    }
+#define WRONG(message, name, value) CHANGED(message, name, number, (value))
+#define TAKEN(message, name, value) CHANGED(message, name, number, (value), .is_taken = true)
+#define WRONG_REAL(message, name, value) CHANGED(message, name, real, (value))
+#define TAKEN_REAL(message, name, value) CHANGED(message, name, real, (value), .is_taken = true)
+#define WRONG_LIST(message, name, value) CHANGED(message, name, list, (value))
+#define TAKEN_LIST(message, name, value) CHANGED(message, name, list, (value), .is_taken = true)
+/* Each of an array of lists. */
+#define WRONG_LISTS(message, name, array)                                                          \
+    CHANGED(message, name, list, (array), .stride = sizeof(array)[0],                              \
+            .more = sizeof(array) / sizeof(array)[0] - 1)
 
 /* ---- Elimination ----------------------------------------------------------------------------- */
 
@@ -185,8 +179,6 @@ static const struct tacit_wire_elim_run elim_runs[] = {
     ELIM_RUN(3, .report_count = 1, .gap = 1, .growth = 1.0000000000000002, .floor_milli = 500),
 };
 static const struct tacit_wire_elim_run star_with_near = ELIM_RUN(3, PAPER, .neighbours = near);
-#define WRONG_NEAR(i) WRONG_LIST(elim_runs[RELAYED], neighbours, wrong_near[i])
-#define WRONG_MEMBERS(i) WRONG_LIST(elim_runs[RELAYED], members, wrong_members[i])
 static const struct wire_wrong elim_run_wrongs[] = {
     WRONG(elim_runs[STAR], epsilon_nano, 0),
     WRONG(elim_runs[STAR], network, 3),
@@ -222,21 +214,8 @@ static const struct wire_wrong elim_run_wrongs[] = {
     WRONG(elim_runs[RELAYED], neighbour_count, 1),
     WRONG_LIST(elim_runs[RELAYED], sites, sites), /* rows are signed where they spread */
     WRONG_LIST(elim_runs[SPREAD], sites, other_sites),
-    WRONG_NEAR(0),
-    WRONG_NEAR(1),
-    WRONG_NEAR(2),
-    WRONG_NEAR(3),
-    WRONG_NEAR(4),
-    WRONG_NEAR(5),
-    WRONG_NEAR(6),
-    WRONG_NEAR(7),
-    WRONG_NEAR(8),
-    WRONG_NEAR(9),
-    WRONG_NEAR(10),
-    WRONG_MEMBERS(0),
-    WRONG_MEMBERS(1),
-    WRONG_MEMBERS(2),
-    WRONG_MEMBERS(3),
+    WRONG_LISTS(elim_runs[RELAYED], neighbours, wrong_near),
+    WRONG_LISTS(elim_runs[RELAYED], members, wrong_members),
 };
 
 /* ---- Rounds: play in phases, the private linear bandit ----------------------------------------
@@ -276,10 +255,7 @@ static const struct wire_wrong phased_wrongs[] = {
     WRONG(phased[LAST], last, false), /* without a plan */
     WRONG(phased[LAST], leader, K),
     WRONG(phased[PLAN], last, true),
-    WRONG_LIST(phased[PLAN], blocks, wrong_blocks[0]),
-    WRONG_LIST(phased[PLAN], blocks, wrong_blocks[1]),
-    WRONG_LIST(phased[PLAN], blocks, wrong_blocks[2]),
-    WRONG_LIST(phased[PLAN], blocks, wrong_blocks[3]),
+    WRONG_LISTS(phased[PLAN], blocks, wrong_blocks),
 };
 
 #undef MESSAGE
@@ -576,10 +552,7 @@ static const struct wire_wrong gossip_run_wrongs[] = {
     WRONG(gossip_runs[0], epsilon_nano, 0),
     TAKEN(gossip_runs[0], epsilon_nano, 1),
     WRONG(gossip_runs[0], neighbour_count, 0),
-    WRONG_LIST(gossip_runs[0], neighbours, wrong_two[0]),
-    WRONG_LIST(gossip_runs[0], neighbours, wrong_two[1]),
-    WRONG_LIST(gossip_runs[0], neighbours, wrong_two[2]),
-    WRONG_LIST(gossip_runs[0], neighbours, wrong_two[3]),
+    WRONG_LISTS(gossip_runs[0], neighbours, wrong_two),
 };
 
 /* ---- Generalised linear bandits -------------------------------------------------------------- */
@@ -676,13 +649,14 @@ static const struct tacit_helper_link many_links[TACIT_HELPER_LINKS_MAX + 1];
         }                                                                                          \
     }
 static const struct tacit_helper_entry entries[2] = {ENTRY(1, links, 2), ENTRY(A - 1, links, 1)};
-static const struct tacit_helper_entry other_entries[][2] = {
+static const struct tacit_helper_entry wrong_entries[][2] = {
     {ENTRY(1, links, 1), ENTRY(1, links, 1)},
     {ENTRY(1, links, 1), ENTRY(A, links, 1)},
     {ENTRY(1, links, 0), ENTRY(2, links, 1)},
     {ENTRY(1, many_links, TACIT_HELPER_LINKS_MAX + 1), ENTRY(2, links, 1)},
-    {ENTRY(1, &long_links[1], 1), ENTRY(2, links, 1)},
-    {ENTRY(1, many_links, TACIT_HELPER_LINKS_MAX), ENTRY(2, long_links, 1)}};
+    {ENTRY(1, &long_links[1], 1), ENTRY(2, links, 1)}};
+static const struct tacit_helper_entry longest_entries[2] = {
+    ENTRY(1, many_links, TACIT_HELPER_LINKS_MAX), ENTRY(2, long_links, 1)};
 static const struct tacit_helper_request requests[] = {
     {.round = {.order = {8}, .round = 3, .count = 4, .epsilon_nano = 5, .term = 6},
      .quorum = 2,
@@ -692,10 +666,6 @@ static const struct tacit_helper_request requests[] = {
      .head = {10},
      .head_signature = {11},
      .signature = {12}}};
-#define OTHER_ENTRIES(i)                                                                           \
-    {                                                                                              \
-        &requests[0], WIRE_PLACE(entries), {.list = other_entries[i]}, (i) == 5                    \
-    }
 static const struct wire_wrong request_wrongs[] = {
     WRONG(requests[0], round.round, 0),
     WRONG(requests[0], round.count, 0),
@@ -703,12 +673,8 @@ static const struct wire_wrong request_wrongs[] = {
     WRONG(requests[0], round.count, TACIT_HELPER_COUNT_MAX + 1),
     WRONG(requests[0], round.epsilon_nano, 0),
     WRONG(requests[0], entry_count, 0),
-    OTHER_ENTRIES(0),
-    OTHER_ENTRIES(1),
-    OTHER_ENTRIES(2),
-    OTHER_ENTRIES(3),
-    OTHER_ENTRIES(4),
-    OTHER_ENTRIES(5),
+    WRONG_LISTS(requests[0], entries, wrong_entries),
+    TAKEN_LIST(requests[0], entries, longest_entries),
 };
 
 #undef MESSAGE
@@ -804,14 +770,17 @@ static const struct tacit_wire_envelope envelopes[] = {
     ENVELOPE(.from = "x", .to = LONGEST, .term = 2),
 };
 
-void wire_change(void *said, const struct wire_wrong *wrong)
+void wire_change(void *said, const struct wire_wrong *wrong, size_t list)
 {
-    uint32_t const small = (uint32_t)wrong->value.number;
-    uint8_t const least = (uint8_t)wrong->value.number;
+    union wire_value value = wrong->value;
+    if (list > 0)
+        value.list = (const uint8_t *)value.list + list * wrong->stride;
+    uint32_t const small = (uint32_t)value.number;
+    uint8_t const least = (uint8_t)value.number;
     memcpy((uint8_t *)said + wrong->member.at,
            wrong->member.size == 1   ? (const void *)&least
            : wrong->member.size == 4 ? (const void *)&small
-                                     : (const void *)&wrong->value,
+                                     : (const void *)&value,
            wrong->member.size);
 }
 
@@ -874,34 +843,3 @@ const struct wire_family wire_families[] = {
     ALONE(WIRE_ENVELOPE, NULL, envelopes, NO_WRONGS, UINT64_C(0x549047efc8db0e67)),
 };
 const size_t wire_family_count = NUMBER_OF(wire_families);
-
-const struct wire_published wire_published[] = {
-    /* written by protoc --encode from text */
-    {"elim", PEER, 0, "0d01000000150400000019efcdab896745230125030000008201080d00000000120115"},
-    {"elim", UPLOADERS, 0,
-     "0d0100000015ffffffff19efcdab896745230125030000008a01270d00000000115544332211000000"
-     "1a080500000000000000220815000000000000002d02000000"},
-    {"elim", REPORT, 0,
-     "0d01000000150400000019efcdab89674523012503000000920125095544332211000000"
-     "120805000000000000001a10b3fffffffffffffff6410f0000000000"},
-    {"elim", DATA, 0,
-     "0d01000000150400000019efcdab89674523012503000000aa014d095544332211000000"
-     "120805000000000000001d000000002201152a30b3fffffffffffffff6410f0000000000"
-     "39841e00000000007cc62d0000000000bf083d0000000000024b4c0000000000"},
-    {"elim_runs", STAR, 0,
-     "0d0000000015020000001d0400000021000000000000d03f2d00000000310000000000000000"
-     "390000000000000000"},
-    {"elim_runs", RELAYED, 1,
-     "0d0300000012082d000000000000001a0c0d0000000012056e6f7274681a0e0d030000001207536f7574685f32"},
-    {"releases", 0, 0, "0d0200000011050000000000000019feffffffffffffff"},
-    {"announcements", 0, 0,
-     "0d0300000012640a1000000000000000000123456789abcdef120b656c696d696e6174696f6e1d00000000"
-     "25010000002d030000003201613201623205636166c3a939000000000000000041000000000000f03f"
-     "49801a060000000000510065cd1d000000005a030102031d0200000022020405"},
-    {"envelopes", 0, 0,
-     "0d0300000015030000001d020000002207636c696e6963732a1000000000000000001122334455667788"
-     "3220000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f3a056e6f727468"
-     "4207536f7574685f3249010000000000000055070000005908070605040302016204626f6479"
-     "6918171615141312117200"},
-};
-const size_t wire_published_count = NUMBER_OF(wire_published);

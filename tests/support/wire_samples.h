@@ -5,18 +5,23 @@
 #define TACIT_TESTS_WIRE_SAMPLES_H
 #include "../../src/wire/walk.h"
 
-/* A message with one member changed; it is refused, or, at the limit, still taken. */
+union wire_value {
+    uint64_t number;
+    double real;
+    const void *list;
+};
+
+/* A message with one member changed; it is refused, or, at the limit, still taken. A list may be
+ * one of several, each `stride` bytes behind the one before. */
 struct wire_wrong {
     const void *of;
     struct wire_member member;
-    union {
-        uint64_t number;
-        double real;
-        const void *list;
-    } value;
+    union wire_value value;
     bool is_taken;
+    size_t stride;
+    size_t more; /* lists, beyond the first */
 };
-void wire_change(void *said, const struct wire_wrong *wrong);
+void wire_change(void *said, const struct wire_wrong *wrong, size_t list);
 
 enum wire_sort { WIRE_MESSAGES_OF, WIRE_RUNS_OF, WIRE_MESSAGE_ALONE, WIRE_ENVELOPE };
 
@@ -31,19 +36,10 @@ struct wire_family {
     size_t sample_count;
     const struct wire_wrong *wrongs;
     size_t wrong_count;
-    uint64_t known; /* of all that is taken or refused */
+    uint64_t known; /* of the bytes, which others may have implemented and which do not change
+                     * within a version, and of all that is taken or refused */
 };
 
 extern const struct wire_family wire_families[];
 extern const size_t wire_family_count;
-
-/* What others may have implemented: these bytes, in hexadecimal, do not change within a version. */
-struct wire_published {
-    const char *family;
-    size_t sample;
-    size_t part; /* of a run: 0, its parameters; 1, its place */
-    const char *bytes;
-};
-extern const struct wire_published wire_published[];
-extern const size_t wire_published_count;
 #endif

@@ -1,6 +1,8 @@
 /* What calls of codecs have in common: a protocol's messages, in a run of this shape. */
 #ifndef TACIT_TESTS_WIRE_SHAPE_H
 #define TACIT_TESTS_WIRE_SHAPE_H
+#include <stdlib.h>
+#include <string.h>
 #include "tacit/wire.h"
 
 /* Arms, agents, numbers of a context, to whom it came; 0 of what is not named. */
@@ -18,4 +20,17 @@
     ((void *)(uintptr_t)((run)->members != NULL      ? (const void *)(run)->members                \
                          : (run)->neighbours != NULL ? (const void *)(run)->neighbours             \
                                                      : (const void *)(run)->sites))
+
+/* What was found is written again as these bytes. */
+static inline void wire_assert_form(const struct tacit_wire_table *table,
+                                    const struct tacit_wire_shape *shape, const void *found,
+                                    const uint8_t *bytes, size_t size)
+{
+    TACIT_ASSERT(tacit_wire_bytes(table, shape, found) == size);
+    uint8_t *const again = malloc(size + 1);
+    TACIT_ASSERT(again != NULL);
+    tacit_wire_encode(table, shape, found, again);
+    TACIT_ASSERT(size == 0 || memcmp(again, bytes, size) == 0);
+    free(again);
+}
 #endif
