@@ -11,7 +11,7 @@ live=mosquitto
 # curl: the pages that the tests follow call it. nodejs: runs the client that applications in JavaScript use. openssl: the tests ask it what
 # it thinks of our certificates. systemd (procps: kill), strace: whether it takes our units, and whether the daemons keep to them. openmpi, parallel:
 # they start shares of comparisons.
-test='curl librsvg2-bin locales mosquitto-clients nodejs openssl libcmocka-dev libcurl4-openssl-dev openmpi-bin parallel protobuf-compiler python3-jsonschema python3-networkx python3-numpy python3-protobuf python3-yaml procps strace systemd'
+test='curl librsvg2-bin locales mosquitto-clients nodejs openssl libcmocka-dev openmpi-bin parallel protobuf-compiler python3-jsonschema python3-networkx python3-numpy python3-protobuf python3-yaml procps strace systemd'
 check='ccache clang clang-format libclang-rt-14-dev valgrind universal-ctags binutils git'
 
 # The Python package: cffi calls the library, numpy holds the vectors; the others make the wheel and check its types.
@@ -62,7 +62,7 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
     missing=$(missing_without_dpkg)
     if [ -n "$missing" ]; then
         echo "There is no apt-get here. Please install:$missing" >&2
-        echo "(and Random123; for the tests also cmocka, libcurl, mosquitto and openssl)" >&2
+        echo "(and Random123; for the tests also cmocka, mosquitto and openssl)" >&2
         exit 1
     fi
     exit 0

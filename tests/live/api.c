@@ -1,14 +1,11 @@
-/* The decision API as callers meet it: the real server in the real loop, on a Unix socket and on
- * loopback, asked by libcurl from other threads and by hand-made bytes. The agent behind it is a
- * fake in memory. */
+/* The decision API as callers meet it: the real server in the real loop on a thread of its own, on
+ * a Unix socket and on loopback. The agent behind it is a fake in memory. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <curl/curl.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -26,7 +23,6 @@
 #define ARMS 3u
 #define DEADLINE_MS 100u
 #define REMEMBER_MS 1000u
-#define REPLY_BYTES ((size_t)1 << 18)
 #define PATIENCE_MS 60000
 
 /* ---- A fake agent ---------------------------------------------------------------------------- */
@@ -39,45 +35,41 @@ struct fake {
     atomic_uint_least64_t now_ms;
     atomic_bool healthy;
     atomic_bool entropy_fails;
-    const struct live_api *api;
     double reward_sum;
     uint64_t last_id;
 };
+static struct fake fake;
+static struct live_api *api; /* before it */
 
 static enum tacit_status fake_fill(void *context, void *bytes, size_t size)
 {
-    struct fake *const fake = context;
-    if (fake->entropy_fails)
+    if (fake.entropy_fails)
         return TACIT_ENTROPY;
-    struct tacit_entropy const inner = tacit_rng_entropy(&fake->rng);
+    struct tacit_entropy const inner = tacit_rng_entropy(&fake.rng);
     return inner.fill(inner.context, bytes, size);
 }
 
 static uint64_t fake_now_ms(void *context)
 {
-    struct fake *const fake = context;
-    return fake->now_ms;
+    return fake.now_ms;
 }
 
 static enum tacit_status fake_decide(void *context, const struct live_decision_request *request,
                                      uint64_t now_ms, struct live_decision_answer *answer)
 {
     static const uint32_t ranking[ARMS] = {2, 0, 1};
-    struct fake *const fake = context;
     struct live_fallback const fallback = {
-        .active = fake->active, .ranking = ranking, .count = ARMS};
-    return live_decisions_decide(fake->decisions, request, &fallback, now_ms, &fake->entropy,
-                                 answer);
+        .active = fake.active, .ranking = ranking, .count = ARMS};
+    return live_decisions_decide(fake.decisions, request, &fallback, now_ms, &fake.entropy, answer);
 }
 
 static enum live_reward_answer fake_reward(void *context, struct live_decision_id id, double value,
                                            uint64_t now_ms)
 {
-    struct fake *const fake = context;
     enum live_reward_answer const answer =
-        live_decisions_reward(fake->decisions, id, 0, now_ms).answer;
+        live_decisions_reward(fake.decisions, id, 0, now_ms).answer;
     if (answer == LIVE_REWARD_ACCEPTED)
-        fake->reward_sum += value;
+        fake.reward_sum += value;
     return answer;
 }
 
@@ -86,22 +78,19 @@ static void fake_open_decisions(void *context,
                                              const struct live_decision_row *row),
                                 void *each_context)
 {
-    const struct fake *const fake = context;
-    live_decisions_open(fake->decisions, each, each_context);
+    live_decisions_open(fake.decisions, each, each_context);
 }
 
 static enum live_close_answer fake_close(void *context, struct live_decision_id id, uint64_t now_ms)
 {
-    struct fake *const fake = context;
     struct live_decision_row row;
-    return live_decisions_close(fake->decisions, id, now_ms, &row);
+    return live_decisions_close(fake.decisions, id, now_ms, &row);
 }
 
 static unsigned fake_status(void *context, struct live_buffer *text)
 {
-    const struct fake *const fake = context;
     live_buffer_add_tree(text,
-                         json_pack("{s:s, s:f}", "site", "north \"1\"", "sum", fake->reward_sum));
+                         json_pack("{s:s, s:f}", "site", "north \"1\"", "sum", fake.reward_sum));
     return 200;
 }
 
@@ -113,18 +102,16 @@ static unsigned fake_statement(void *context, struct live_buffer *text)
 
 static unsigned fake_metrics(void *context, struct live_buffer *text)
 {
-    const struct fake *const fake = context;
     live_buffer_add(text, "tacit_fake 1\n");
-    live_api_write_counts(fake->api, text);
+    live_api_write_counts(api, text);
     return 200;
 }
 
 static unsigned fake_health(void *context, struct live_buffer *text)
 {
-    const struct fake *const fake = context;
     live_buffer_add(text,
-                    fake->healthy ? "{\"status\": \"ok\"}" : "{\"error\": \"the disk is full\"}");
-    return fake->healthy ? 200 : 503;
+                    fake.healthy ? "{\"status\": \"ok\"}" : "{\"error\": \"the disk is full\"}");
+    return fake.healthy ? 200 : 503;
 }
 
 /* Ids that a test can foresee: 1, 2, 3, .. */
@@ -137,7 +124,7 @@ static enum tacit_status count_up(void *context, void *bytes, size_t size)
     return TACIT_OK;
 }
 
-static void fake_open(struct fake *fake, uint32_t open_max)
+static void fake_open(uint32_t open_max)
 {
     struct live_decisions_config const config = {
         .arm_count = ARMS,
@@ -145,47 +132,41 @@ static void fake_open(struct fake *fake, uint32_t open_max)
         .wait_ms = DEADLINE_MS,
         .wait_max_ms = DEADLINE_MS,
         .remember_ms = REMEMBER_MS,
-        .salts = {.fill = count_up, .context = &fake->last_id}};
-    fake->last_id = 0;
-    fake->decisions = live_decisions_new(&config);
-    assert_non_null(fake->decisions);
-    fake->rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_SELECTION);
-    fake->entropy = (struct tacit_entropy){.fill = fake_fill, .context = fake};
-    tacit_bits_fill(fake->active, ARMS);
-    fake->now_ms = 1000;
-    fake->healthy = true;
-    fake->entropy_fails = false;
-    fake->reward_sum = 0;
+        .salts = {.fill = count_up, .context = &fake.last_id}};
+    memset(&fake, 0, sizeof fake);
+    fake.decisions = live_decisions_new(&config);
+    assert_non_null(fake.decisions);
+    fake.rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_SELECTION);
+    fake.entropy = (struct tacit_entropy){.fill = fake_fill};
+    tacit_bits_fill(fake.active, ARMS);
+    fake.now_ms = 1000;
+    fake.healthy = true;
     struct tacit_pull_block plan[ARMS];
     for (uint32_t arm = 0; arm < ARMS; arm++)
         plan[arm] = (struct tacit_pull_block){.arm = arm, .count = UINT64_C(1) << 40};
-    live_decisions_set_plan(fake->decisions, plan, ARMS, NULL, NULL);
+    live_decisions_set_plan(fake.decisions, plan, ARMS, NULL, NULL);
 }
 
 /* ---- A server on a thread of its own --------------------------------------------------------- */
 
-enum transport { ON_UNIX, ON_LOOPBACK };
+static enum transport { ON_UNIX, ON_LOOPBACK } transport;
 
 enum release { RELEASE_DURABLE, RELEASE_FAILED, RELEASE_NOTHING };
 
-struct server {
-    enum transport transport;
+static struct server {
     char directory[TEMP_PATH_BYTES];
     char socket[TEMP_PATH_BYTES];
     uint16_t port;
-    struct fake fake;
     struct live_loop *loop;
     struct live_http *http;
-    struct live_api *api;
     struct live_held answers;
     pthread_t thread;
     int wake;
     atomic_bool stops;
     atomic_int release; /* enum release: what the end of a round does */
     atomic_size_t held;
-};
+} server;
 
-static enum transport transport = ON_UNIX;
 /* Ids as this key makes them of (1, 1), (2, 2), ..: AES-128 of two little-endian words. */
 static const uint8_t id_key[] = "a key for tests!";
 #define ID_1 "f07c4d38738a9efe31078eb30886fc8b"
@@ -200,223 +181,253 @@ static unsigned request_s_max = 2;
 
 static void on_wake(void *context, uint32_t epoll_events)
 {
-    struct server *const server = context;
     uint64_t count;
-    assert_int_equal(read(server->wake, &count, sizeof count), sizeof count);
-    if (server->stops)
-        live_loop_stop(server->loop);
+    assert_int_equal(read(server.wake, &count, sizeof count), sizeof count);
+    if (server.stops)
+        live_loop_stop(server.loop);
 }
 
 static void on_round(void *context)
 {
-    struct server *const server = context;
-    live_decisions_expire(server->fake.decisions, server->fake.now_ms, NULL, NULL);
-    if (server->release != RELEASE_NOTHING)
-        live_held_release(&server->answers, server->release == RELEASE_DURABLE);
-    server->held = server->answers.count;
+    live_decisions_expire(fake.decisions, fake.now_ms, NULL, NULL);
+    if (server.release != RELEASE_NOTHING)
+        live_held_release(&server.answers, server.release == RELEASE_DURABLE);
+    server.held = server.answers.count;
 }
 
-static void wake(struct server *server)
+static void wake(void)
 {
     uint64_t const one = 1;
-    assert_int_equal(write(server->wake, &one, sizeof one), sizeof one);
+    assert_int_equal(write(server.wake, &one, sizeof one), sizeof one);
 }
 
 static void *run_server(void *context)
 {
-    struct server *const server = context;
-    assert_int_equal(live_loop_run(server->loop), TACIT_OK);
+    assert_int_equal(live_loop_run(server.loop), TACIT_OK);
     return NULL;
 }
 
-static struct live_api_agent agent_of(struct fake *fake)
-{
-    static const struct live_page fake_pages[] = {
-        {"/v1/status", "application/json", fake_status},
-        {"/v1/statement", "text/plain; charset=utf-8", fake_statement},
-        {"/health", "application/json", fake_health},
-        {"/metrics", "text/plain", fake_metrics},
-        {.path = NULL}};
-    return (struct live_api_agent){
-        .context = fake,
-        .now_ms = fake_now_ms,
-        .decide = fake_decide,
-        .reward = fake_reward,
-        .open = fake_open_decisions,
-        .close = fake_close,
-        .pages = fake_pages,
-    };
-}
+static const struct live_page fake_pages[] = {
+    {"/v1/status", "application/json", fake_status},
+    {"/v1/statement", "text/plain; charset=utf-8", fake_statement},
+    {"/health", "application/json", fake_health},
+    {"/metrics", "text/plain", fake_metrics},
+    {.path = NULL}};
+static const struct live_api_agent fake_agent = {
+    .now_ms = fake_now_ms,
+    .decide = fake_decide,
+    .reward = fake_reward,
+    .open = fake_open_decisions,
+    .close = fake_close,
+    .pages = fake_pages,
+};
 
 static const char *const arm_names[ARMS] = {"red", "gr\"een", "bl\xc3\xa4u"};
 
-static void http_open(struct server *server, void (*handle)(void *, struct live_request *),
-                      void *context)
+static void http_open(void (*handle)(void *, struct live_request *), void *context)
 {
-    temp_directory_make(server->directory);
-    temp_path(server->socket, server->directory, "api.sock");
+    memset(&server, 0, sizeof server);
+    temp_directory_make(server.directory);
+    temp_path(server.socket, server.directory, "api.sock");
     struct live_http_config const config = {
-        .unix_path = server->transport == ON_UNIX ? server->socket : NULL,
-        .request_s_max = request_s_max};
+        .unix_path = transport == ON_UNIX ? server.socket : NULL, .request_s_max = request_s_max};
     struct tacit_error error;
-    assert_int_equal(live_loop_open(&server->loop), TACIT_OK);
-    assert_int_equal(live_http_open(&server->http, server->loop, &config, handle, context, &error),
+    assert_int_equal(live_loop_open(&server.loop), TACIT_OK);
+    assert_int_equal(live_http_open(&server.http, server.loop, &config, handle, context, &error),
                      TACIT_OK);
-    server->port = live_http_port(server->http);
-    assert_true((server->port == 0) == (server->transport == ON_UNIX));
-    server->wake = eventfd(0, EFD_CLOEXEC);
-    assert_int_equal(live_loop_watch(server->loop, server->wake, EPOLLIN, on_wake, server),
-                     TACIT_OK);
+    server.port = live_http_port(server.http);
+    assert_true((server.port == 0) == (transport == ON_UNIX));
+    server.wake = eventfd(0, EFD_CLOEXEC);
+    assert_int_equal(live_loop_watch(server.loop, server.wake, EPOLLIN, on_wake, NULL), TACIT_OK);
 }
 
-static struct server *server_open(uint32_t open_max)
+static void server_start(void)
 {
-    struct server *const server = calloc(1, sizeof *server);
-    assert_non_null(server);
-    server->transport = transport;
-    fake_open(&server->fake, open_max);
+    assert_int_equal(pthread_create(&server.thread, NULL, run_server, NULL), 0);
+}
+
+static void server_open(uint32_t open_max)
+{
+    fake_open(open_max);
     struct live_api_config const config = {.arm_count = ARMS,
                                            .arm_names = arm_names,
-                                           .agent = agent_of(&server->fake),
+                                           .agent = fake_agent,
                                            .caller_open_max = caller_open_max,
                                            .caller_calls_per_s = caller_calls_per_s,
                                            .id_key = id_key,
-                                           .held = &server->answers};
-    assert_int_equal(live_api_new(&server->api, &config), TACIT_OK);
-    server->fake.api = server->api;
-    http_open(server, live_api_handle, server->api);
-    live_loop_set_hook(server->loop, on_round, server);
-    assert_int_equal(pthread_create(&server->thread, NULL, run_server, server), 0);
-    return server;
+                                           .held = &server.answers};
+    assert_int_equal(live_api_new(&api, &config), TACIT_OK);
+    http_open(live_api_handle, api);
+    live_loop_set_hook(server.loop, on_round, NULL);
+    server_start();
 }
 
-static void server_stop(struct server *server)
+static void server_stop(void)
 {
-    server->stops = true;
-    wake(server);
-    assert_int_equal(pthread_join(server->thread, NULL), 0);
+    server.stops = true;
+    wake();
+    assert_int_equal(pthread_join(server.thread, NULL), 0);
 }
 
-static void http_close(struct server *server)
+static void http_close(void)
 {
-    live_http_close(server->http);
-    live_loop_close(server->loop);
-    (void)close(server->wake);
-    temp_directory_remove(server->directory);
+    live_http_close(server.http);
+    live_loop_close(server.loop);
+    (void)close(server.wake);
+    temp_directory_remove(server.directory);
 }
 
-static void server_free(struct server *server)
+static void server_free(void)
 {
-    live_held_release(&server->answers, false);
-    live_api_free(server->api);
-    http_close(server);
-    live_decisions_free(server->fake.decisions);
-    free(server);
+    live_held_release(&server.answers, false);
+    live_api_free(api);
+    http_close();
+    live_decisions_free(fake.decisions);
 }
 
 static int setup(void **state)
 {
-    *state = server_open(1000);
+    server_open(1000);
     return 0;
 }
 
 static int teardown(void **state)
 {
-    server_stop(*state);
-    server_free(*state);
+    server_stop();
+    server_free();
     return 0;
 }
 
+#define API_TEST(name) TEST_WITH(name, setup, teardown)
+
 /* Waits until so many answers are held. */
-static void wait_for_held(struct server *server, size_t count)
+static void wait_for_held(size_t count)
 {
-    for (int i = 0; i < PATIENCE_MS && server->held != count; i++)
+    for (int i = 0; i < PATIENCE_MS && server.held != count; i++)
         (void)usleep(1000);
-    assert_int_equal(server->held, count);
+    assert_int_equal(server.held, count);
 }
 
 /* ---- Callers --------------------------------------------------------------------------------- */
 
-struct reply {
-    long code;
-    long connects; /* new connections that this request needed */
-    size_t size;
-    char text[REPLY_BYTES];
-};
+/* How requests begin that are sent as bytes. */
+#define POST "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
+#define GET "GET /health HTTP/1.1\r\nHost: localhost\r\n"
 
-static size_t on_bytes(char *bytes, size_t one, size_t count, void *context)
+/* A connection without HTTP. buffer_bytes: for what comes and what goes; 0: the system's. */
+static int raw_open_with(int buffer_bytes)
 {
-    struct reply *const reply = context;
-    if (count >= sizeof reply->text - reply->size)
-        return 0;
-    memcpy(reply->text + reply->size, bytes, one * count);
-    reply->size += one * count;
-    reply->text[reply->size] = '\0';
-    return one * count;
-}
-
-/* One connection, kept alive. */
-static CURL *caller_open(const struct server *server)
-{
-    CURL *const caller = curl_easy_init();
-    assert_non_null(caller);
-    (void)curl_easy_setopt(caller, CURLOPT_NOSIGNAL, 1L);
-    (void)curl_easy_setopt(caller, CURLOPT_PROXY, "");
-    (void)curl_easy_setopt(caller, CURLOPT_TIMEOUT_MS, (long)PATIENCE_MS);
-    (void)curl_easy_setopt(caller, CURLOPT_WRITEFUNCTION, on_bytes);
-    if (server->transport == ON_UNIX)
-        (void)curl_easy_setopt(caller, CURLOPT_UNIX_SOCKET_PATH, server->socket);
-    return caller;
-}
-
-static CURLcode try_ask(const struct server *server, CURL *caller, const char *method,
-                        const char *path, const char *body, size_t size, struct reply *reply)
-{
-    char url[256];
-    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u%s",
-                   server->transport == ON_UNIX ? 80u : (unsigned)server->port, path);
-    reply->size = 0;
-    reply->text[0] = '\0';
-    (void)curl_easy_setopt(caller, CURLOPT_URL, url);
-    (void)curl_easy_setopt(caller, CURLOPT_WRITEDATA, reply);
-    (void)curl_easy_setopt(caller, CURLOPT_HTTPGET, 1L);
-    if (body != NULL) {
-        (void)curl_easy_setopt(caller, CURLOPT_POST, 1L);
-        (void)curl_easy_setopt(caller, CURLOPT_POSTFIELDS, body);
-        (void)curl_easy_setopt(caller, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+    int const raw = socket(transport == ON_UNIX ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
+    assert_true(raw >= 0);
+    for (int i = 0; i < 2 && buffer_bytes > 0; i++)
+        assert_int_equal(setsockopt(raw, SOL_SOCKET, i == 0 ? SO_RCVBUF : SO_SNDBUF, &buffer_bytes,
+                                    sizeof buffer_bytes),
+                         0);
+    if (transport == ON_UNIX) {
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        assert_true(strlen(server.socket) < sizeof address.sun_path);
+        memcpy(address.sun_path, server.socket, strlen(server.socket));
+        assert_int_equal(connect(raw, (struct sockaddr *)&address, sizeof address), 0);
+    } else {
+        struct sockaddr_in const address = {.sin_family = AF_INET,
+                                            .sin_port = htons(server.port),
+                                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        assert_int_equal(connect(raw, (const struct sockaddr *)&address, sizeof address), 0);
     }
-    (void)curl_easy_setopt(caller, CURLOPT_NOBODY, strcmp(method, "HEAD") == 0 ? 1L : 0L);
-    (void)curl_easy_setopt(caller, CURLOPT_CUSTOMREQUEST, method);
-    CURLcode const result = curl_easy_perform(caller);
-    (void)curl_easy_getinfo(caller, CURLINFO_RESPONSE_CODE, &reply->code);
-    (void)curl_easy_getinfo(caller, CURLINFO_NUM_CONNECTS, &reply->connects);
-    return result;
+    return raw;
 }
 
-static struct reply reply; /* of the test's own thread */
-
-static const char a_status_request[] = "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n";
-
-/* One request on a connection of its own. */
-static void ask_bytes(const struct server *server, const char *method, const char *path,
-                      const char *body, size_t size)
+static int raw_open(void)
 {
-    CURL *const caller = caller_open(server);
-    assert_int_equal(try_ask(server, caller, method, path, body, size, &reply), CURLE_OK);
-    curl_easy_cleanup(caller);
+    return raw_open_with(0);
 }
 
-static void ask(const struct server *server, const char *method, const char *path, const char *body)
+static void raw_send(int raw, const char *bytes, size_t size)
 {
-    ask_bytes(server, method, path, body, body == NULL ? 0 : strlen(body));
+    /* The server may have closed already: that is its right. */
+    (void)send(raw, bytes, size, MSG_NOSIGNAL);
 }
 
-static json_t *answered_json(long code)
+static char heard[1 << 18]; /* on the raw connection that was heard last */
+
+/* Reads until the text has come; NULL: to the end. */
+static void hear(int raw, const char *text)
 {
-    if (reply.code != code)
-        print_message("%s\n", reply.text);
-    assert_int_equal(reply.code, code);
-    json_t *const value = json_loadb(reply.text, reply.size, JSON_DECODE_ANY, NULL);
+    size_t size = 0;
+    heard[0] = '\0';
+    while (text == NULL || strstr(heard, text) == NULL) {
+        struct pollfd wait = {.fd = raw, .events = POLLIN};
+        assert_true(size + 1 < sizeof heard);
+        assert_int_equal(poll(&wait, 1, PATIENCE_MS), 1);
+        ssize_t const more = recv(raw, heard + size, sizeof heard - 1 - size, 0);
+        if (more <= 0)
+            break;
+        size += (size_t)more;
+        heard[size] = '\0';
+    }
+    if (text != NULL)
+        assert_non_null(strstr(heard, text));
+}
+
+static void expect_code(unsigned code)
+{
+    char first[32];
+    (void)snprintf(first, sizeof first, "HTTP/1.1 %u ", code);
+    if (strncmp(heard, first, strlen(first)) != 0)
+        fail_msg("no %u: %s", code, heard);
+}
+
+/* An answer on a raw connection, which is closed then. */
+static void expect_heard(int raw, unsigned code, const char *part)
+{
+    hear(raw, part);
+    expect_code(code);
+    (void)close(raw);
+}
+
+/* One request on a connection of its own. body: NULL: none. */
+static int send_request(const char *method, const char *path, const char *body, size_t size)
+{
+    char head[256];
+    char length[64] = "";
+    int const raw = raw_open();
+    if (body != NULL)
+        (void)snprintf(length, sizeof length, "Content-Length: %zu\r\n", size);
+    int const head_size = snprintf(
+        head, sizeof head, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n",
+        method, path, length);
+    assert_in_range(head_size, 1, sizeof head - 1);
+    raw_send(raw, head, (size_t)head_size);
+    if (size > 0)
+        raw_send(raw, body, size);
+    return raw;
+}
+
+static int post(const char *path, const char *body)
+{
+    return send_request("POST", path, body, strlen(body));
+}
+
+static const char *reply; /* the body of the answer that was heard last, to the end */
+
+static void hear_reply(int raw)
+{
+    hear(raw, NULL);
+    (void)close(raw);
+    reply = strstr(heard, "\r\n\r\n");
+    assert_non_null(reply);
+    reply += 4;
+}
+
+static void ask(const char *method, const char *path, const char *body)
+{
+    hear_reply(send_request(method, path, body, body == NULL ? 0 : strlen(body)));
+}
+
+static json_t *answered_json(unsigned code)
+{
+    expect_code(code);
+    json_t *const value = json_loads(reply, JSON_DECODE_ANY, NULL);
     assert_non_null(value);
     return value;
 }
@@ -429,29 +440,25 @@ static const char *text_of(const json_t *object, const char *name)
 
 static void assert_error(const char *part)
 {
-    json_t *const value = json_loadb(reply.text, reply.size, 0, NULL);
+    json_t *const value = json_loads(reply, 0, NULL);
     const char *const text = text_of(value, "error");
     if (text == NULL || strstr(text, part) == NULL)
-        print_message("'%s' is not in: %s\n", part, reply.text);
-    assert_non_null(text);
-    assert_non_null(strstr(text, part));
+        fail_msg("'%s' is not in: %s", part, reply);
     json_decref(value);
 }
 
-static void expect_error(const struct server *server, const char *method, const char *path,
-                         const char *body, long code, const char *part)
+static void expect_error(const char *method, const char *path, const char *body, unsigned code,
+                         const char *part)
 {
-    ask(server, method, path, body);
-    if (reply.code != code)
-        print_message("%s %s %s: %s\n", method, path, body == NULL ? "" : body, reply.text);
-    assert_int_equal(reply.code, code);
+    ask(method, path, body);
+    expect_code(code);
     assert_error(part);
 }
 
 /* Asks for a decision; its id goes to id[40]. */
-static uint32_t ask_decision(const struct server *server, const char *body, char *id)
+static uint32_t ask_decision(const char *body, char *id)
 {
-    ask(server, "POST", "/v1/decisions", body);
+    ask("POST", "/v1/decisions", body);
     json_t *const value = answered_json(200);
     (void)snprintf(id, 40, "%s", text_of(value, "id"));
     uint32_t const arm = (uint32_t)json_integer_value(json_object_get(value, "arm"));
@@ -463,12 +470,11 @@ static uint32_t ask_decision(const struct server *server, const char *body, char
     return arm;
 }
 
-static void assert_rewarded(const struct server *server, const char *id, long code,
-                            const char *expected)
+static void assert_rewarded(const char *id, unsigned code, const char *expected)
 {
     char body[128];
     (void)snprintf(body, sizeof body, "{\"id\": \"%s\", \"reward\": 0.5}", id);
-    ask(server, "POST", "/v1/rewards", body);
+    ask("POST", "/v1/rewards", body);
     json_t *const value = answered_json(code);
     if (code == 200)
         assert_string_equal(text_of(value, "status"), expected);
@@ -477,95 +483,46 @@ static void assert_rewarded(const struct server *server, const char *id, long co
     json_decref(value);
 }
 
-/* A connection without HTTP. */
-/* buffer_bytes: for what comes and what goes; 0: the system's. */
-static int raw_open_with(const struct server *server, int buffer_bytes)
+static void expect_metric(const char *line)
 {
-    int const raw = socket(server->transport == ON_UNIX ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
-    assert_true(raw >= 0);
-    for (int i = 0; i < 2 && buffer_bytes > 0; i++)
-        assert_int_equal(setsockopt(raw, SOL_SOCKET, i == 0 ? SO_RCVBUF : SO_SNDBUF, &buffer_bytes,
-                                    sizeof buffer_bytes),
-                         0);
-    if (server->transport == ON_UNIX) {
-        struct sockaddr_un address = {.sun_family = AF_UNIX};
-        assert_true(strlen(server->socket) < sizeof address.sun_path);
-        memcpy(address.sun_path, server->socket, strlen(server->socket));
-        assert_int_equal(connect(raw, (struct sockaddr *)&address, sizeof address), 0);
-    } else {
-        struct sockaddr_in const address = {.sin_family = AF_INET,
-                                            .sin_port = htons(server->port),
-                                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-        assert_int_equal(connect(raw, (const struct sockaddr *)&address, sizeof address), 0);
-    }
-    return raw;
+    ask("GET", "/metrics", NULL);
+    assert_non_null(strstr(reply, line));
 }
 
-static int raw_open(const struct server *server)
+static void assert_alive(void)
 {
-    return raw_open_with(server, 0);
-}
-
-static void raw_send(int raw, const char *bytes, size_t size)
-{
-    /* The server may have closed already: that is its right. */
-    (void)send(raw, bytes, size, MSG_NOSIGNAL);
-}
-
-/* Reads until the text has come, or the end. */
-static bool raw_expect(int raw, const char *text, char *bytes, size_t capacity)
-{
-    size_t size = 0;
-    bytes[0] = '\0';
-    while (strstr(bytes, text) == NULL && size + 1 < capacity) {
-        struct pollfd wait = {.fd = raw, .events = POLLIN};
-        if (poll(&wait, 1, PATIENCE_MS) != 1)
-            return false;
-        ssize_t const more = recv(raw, bytes + size, capacity - 1 - size, 0);
-        if (more <= 0)
-            break;
-        size += (size_t)more;
-        bytes[size] = '\0';
-    }
-    return strstr(bytes, text) != NULL;
-}
-
-static void assert_alive(const struct server *server)
-{
-    ask(server, "GET", "/health", NULL);
-    assert_int_equal(reply.code, 200);
+    ask("GET", "/health", NULL);
+    expect_code(200);
 }
 
 /* ---- Endpoints ------------------------------------------------------------------------------- */
 
-TEST_WITH(a_decision_is_made_and_rewarded_once, setup, teardown)
+API_TEST(a_decision_is_made_and_rewarded_once)
 {
-    struct server *const server = *state;
     char id[40];
     char same[40];
-    uint32_t const arm = ask_decision(server, "{\"key\": \"k\", \"unit\": \"ann\"}", id);
-    assert_int_equal(ask_decision(server, "{\"key\": \"k\"}", same), arm);
+    uint32_t const arm = ask_decision("{\"key\": \"k\", \"unit\": \"ann\"}", id);
+    assert_int_equal(ask_decision("{\"key\": \"k\"}", same), arm);
     assert_string_equal(id, same);
-    assert_int_equal(ask_decision(server, "{\"unit\": \"ann\"}", same), arm);
+    assert_int_equal(ask_decision("{\"unit\": \"ann\"}", same), arm);
     assert_string_not_equal(id, same);
-    assert_rewarded(server, id, 200, "accepted");
-    assert_rewarded(server, id, 200, "repeated");
-    server->fake.now_ms += DEADLINE_MS;
-    wake(server);
-    assert_alive(server);
-    assert_rewarded(server, same, 200, "late");
-    assert_rewarded(server, "00000000000000000000000000000000", 404, "no decision has this id");
-    assert_true(ask_decision(server, "{\"unavailable\": [0, \"gr\\\"een\"]}", id) == 2);
-    assert_true(ask_decision(server, "{\"unavailable\": [\"bl\xc3\xa4u\", 0, 0]}", id) == 1);
-    (void)ask_decision(server, "", id);
-    (void)ask_decision(server, "{\"unavailable\": []}", id);
-    assert_int_equal(server->held, 0);
+    assert_rewarded(id, 200, "accepted");
+    assert_rewarded(id, 200, "repeated");
+    fake.now_ms += DEADLINE_MS;
+    wake();
+    assert_alive();
+    assert_rewarded(same, 200, "late");
+    assert_rewarded("00000000000000000000000000000000", 404, "no decision has this id");
+    assert_true(ask_decision("{\"unavailable\": [0, \"gr\\\"een\"]}", id) == 2);
+    assert_true(ask_decision("{\"unavailable\": [\"bl\xc3\xa4u\", 0, 0]}", id) == 1);
+    (void)ask_decision("", id);
+    (void)ask_decision("{\"unavailable\": []}", id);
+    assert_int_equal(server.held, 0);
 }
 
-TEST_WITH(a_batch_answers_each_element_for_itself, setup, teardown)
+API_TEST(a_batch_answers_each_element_for_itself)
 {
-    struct server *const server = *state;
-    ask(server, "POST", "/v1/decisions/batch",
+    ask("POST", "/v1/decisions/batch",
         "{\"requests\": [{}, {\"unavailable\": [0, 1]}, {\"unavailable\": [0, 1, 2]}, 7, "
         "{\"key\": \"\"}, {\"key\": \"k\"}, {\"key\": \"k\"}]}");
     json_t *value = answered_json(200);
@@ -596,7 +553,7 @@ TEST_WITH(a_batch_answers_each_element_for_itself, setup, teardown)
         (void)snprintf(body + size, sizeof body - size, "%s%s", rewards[i].reward,
                        i + 1 < COUNT(rewards) ? ", " : "]}");
     }
-    ask(server, "POST", "/v1/rewards/batch", body);
+    ask("POST", "/v1/rewards/batch", body);
     value = answered_json(200);
     list = json_object_get(value, "rewards");
     assert_int_equal(json_array_size(list), COUNT(rewards));
@@ -608,19 +565,18 @@ TEST_WITH(a_batch_answers_each_element_for_itself, setup, teardown)
         assert_non_null(strstr(text, rewards[i].answer));
     }
     json_decref(value);
-    ask(server, "POST", "/v1/decisions/batch", "{\"requests\": []}");
+    ask("POST", "/v1/decisions/batch", "{\"requests\": []}");
     json_decref(answered_json(200));
 }
 
-TEST_WITH(open_decisions_are_listed_and_can_be_closed, setup, teardown)
+API_TEST(open_decisions_are_listed_and_can_be_closed)
 {
-    struct server *const server = *state;
     char ids[3][40];
     for (size_t i = 0; i < 3; i++)
-        (void)ask_decision(server, i == 1 ? "{\"key\": \"k\", \"unit\": \"ann\"}" : "{}", ids[i]);
-    assert_rewarded(server, ids[0], 200, "accepted");
-    server->fake.now_ms += DEADLINE_MS / 4;
-    ask(server, "GET", "/v1/decisions", NULL);
+        (void)ask_decision(i == 1 ? "{\"key\": \"k\", \"unit\": \"ann\"}" : "{}", ids[i]);
+    assert_rewarded(ids[0], 200, "accepted");
+    fake.now_ms += DEADLINE_MS / 4;
+    ask("GET", "/v1/decisions", NULL);
     json_t *value = answered_json(200);
     json_t *const list = json_object_get(value, "decisions");
     assert_int_equal(json_integer_value(json_object_get(value, "open")), 2);
@@ -636,45 +592,41 @@ TEST_WITH(open_decisions_are_listed_and_can_be_closed, setup, teardown)
     json_decref(value);
     char path[64];
     (void)snprintf(path, sizeof path, "/v1/decisions/%s", ids[1]);
-    ask(server, "DELETE", path, NULL);
-    assert_string_equal(reply.text, "{\"status\": \"closed\"}");
-    ask(server, "DELETE", path, NULL);
-    assert_string_equal(reply.text, "{\"status\": \"repeated\"}");
-    assert_rewarded(server, ids[1], 200, "late");
+    ask("DELETE", path, NULL);
+    assert_string_equal(reply, "{\"status\": \"closed\"}");
+    ask("DELETE", path, NULL);
+    assert_string_equal(reply, "{\"status\": \"repeated\"}");
+    assert_rewarded(ids[1], 200, "late");
     (void)snprintf(path, sizeof path, "/v1/decisions/%s", ids[0]);
-    expect_error(server, "DELETE", path, NULL, 409, "has its reward");
-    ask(server, "GET", "/v1/decisions", NULL);
+    expect_error("DELETE", path, NULL, 409, "has its reward");
+    ask("GET", "/v1/decisions", NULL);
     value = answered_json(200);
     assert_int_equal(json_integer_value(json_object_get(value, "open")), 1);
     json_decref(value);
 }
 
-TEST_WITH(what_is_to_be_seen_is_shown, setup, teardown)
+API_TEST(what_is_to_be_seen_is_shown)
 {
-    struct server *const server = *state;
+    static const struct {
+        const char *path;
+        const char *part;
+    } cases[] = {{"/v1/status", "\"site\": \"north \\\"1\\\"\""},
+                 {"/v1/status?pretty=1", "\"sum\": 0.5"},
+                 {"/v1/statement", "\r\n\r\nNothing leaves.\n"},
+                 {"/metrics", "\r\n\r\ntacit_fake 1\n"},
+                 {"/metrics", "\ntacit_api_decisions_total 1\n"},
+                 {"/metrics", "\ntacit_api_rewards_total 1\n"},
+                 {"/health", "{\"status\": \"ok\"}"}};
     char id[40];
-    (void)ask_decision(server, "{}", id);
-    assert_rewarded(server, id, 200, "accepted");
-    ask(server, "GET", "/v1/status", NULL);
-    json_t *value = answered_json(200);
-    assert_string_equal(text_of(value, "site"), "north \"1\"");
-    assert_true(json_real_value(json_object_get(value, "sum")) == 0.5);
-    json_decref(value);
-    ask(server, "GET", "/v1/statement", NULL);
-    assert_string_equal(reply.text, "Nothing leaves.\n");
-    ask(server, "GET", "/metrics", NULL);
-    assert_non_null(strstr(reply.text, "tacit_fake 1\n"));
-    assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 1\n"));
-    assert_non_null(strstr(reply.text, "\ntacit_api_rewards_total 1\n"));
-    ask(server, "GET", "/health", NULL);
-    json_decref(answered_json(200));
-    ask(server, "HEAD", "/health", NULL);
-    assert_int_equal(reply.code, 200);
-    assert_int_equal(reply.size, 0);
-    ask(server, "GET", "/v1/status?pretty=1", NULL);
-    json_decref(answered_json(200));
-    server->fake.healthy = false;
-    expect_error(server, "GET", "/health", NULL, 503, "the disk is full");
+    (void)ask_decision("{}", id);
+    assert_rewarded(id, 200, "accepted");
+    for (size_t i = 0; i < COUNT(cases); i++)
+        expect_heard(send_request("GET", cases[i].path, NULL, 0), 200, cases[i].part);
+    ask("HEAD", "/health", NULL);
+    expect_code(200);
+    assert_string_equal(reply, "");
+    fake.healthy = false;
+    expect_error("GET", "/health", NULL, 503, "the disk is full");
 }
 
 #define TEXT_64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -684,7 +636,7 @@ static const struct {
     const char *method;
     const char *path;
     const char *body;
-    long code;
+    unsigned code;
     const char *error;
 } wrong_requests[] = {
     {"GET", "/nowhere", NULL, 404, "/v1/status, /v1/result, /v1/ledger"},
@@ -745,116 +697,97 @@ static const struct {
     {"POST", "/v1/decisions", "{\"key\": NaN}", 400, "NaN, infinities"},
 };
 
-TEST_WITH(wrong_requests_are_told_what_is_allowed, setup, teardown)
+API_TEST(wrong_requests_are_told_what_is_allowed)
 {
-    struct server *const server = *state;
     for (size_t i = 0; i < COUNT(wrong_requests); i++)
-        expect_error(server, wrong_requests[i].method, wrong_requests[i].path,
-                     wrong_requests[i].body, wrong_requests[i].code, wrong_requests[i].error);
-    ask(server, "GET", "/metrics", NULL);
-    assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 0\n"));
-    ask(server, "POST", "/v1/decisions", "{\"key\": \"" TEXT_128 "\", \"unit\": \"" TEXT_128 "\"}");
-    assert_int_equal(reply.code, 200);
+        expect_error(wrong_requests[i].method, wrong_requests[i].path, wrong_requests[i].body,
+                     wrong_requests[i].code, wrong_requests[i].error);
+    expect_metric("\ntacit_api_decisions_total 0\n");
+    ask("POST", "/v1/decisions", "{\"key\": \"" TEXT_128 "\", \"unit\": \"" TEXT_128 "\"}");
+    expect_code(200);
 }
 
 /* Nothing has happened to the decision: its reward is still waited for. */
-TEST_WITH(what_is_no_finite_number_is_no_reward, setup, teardown)
+API_TEST(what_is_no_finite_number_is_no_reward)
 {
     static const char *const rewards[] = {"NaN",  "-Infinity", "inf",  "1e999",   "-1e999",
                                           "null", "\"0.7\"",   "true", "[1, {}]", "{}"};
-    struct server *const server = *state;
     char id[40];
     char body[512];
-    (void)ask_decision(server, "{}", id);
+    (void)ask_decision("{}", id);
     for (size_t i = 0; i < COUNT(rewards); i++) {
         (void)snprintf(body, sizeof body, "{\"id\": \"%s\", \"reward\": %s}", id, rewards[i]);
-        expect_error(server, "POST", "/v1/rewards", body, 400, "must be");
+        expect_error("POST", "/v1/rewards", body, 400, "must be");
     }
     (void)snprintf(body, sizeof body, "{\"id\": \"%s\"}", id);
-    expect_error(server, "POST", "/v1/rewards", body, 400, "needs id and reward");
-    ask(server, "GET", "/metrics", NULL);
-    assert_non_null(strstr(reply.text, "\ntacit_api_rewards_total 0\n"));
+    expect_error("POST", "/v1/rewards", body, 400, "needs id and reward");
+    expect_metric("\ntacit_api_rewards_total 0\n");
     (void)snprintf(body, sizeof body, "{\"id\": \"%s\", \"reward\": 0.5}", id);
-    ask(server, "POST", "/v1/rewards", body);
-    assert_string_equal(reply.text, "{\"status\": \"accepted\"}");
+    ask("POST", "/v1/rewards", body);
+    assert_string_equal(reply, "{\"status\": \"accepted\"}");
 }
 
 TEST(too_much_of_anything_is_refused)
 {
-    struct server *const server = server_open(2);
+    server_open(2);
     char id[40];
-    server->fake.entropy_fails = true;
-    expect_error(server, "POST", "/v1/decisions", "{}", 503, "the random source failed");
-    server->fake.entropy_fails = false;
-    (void)ask_decision(server, "{}", id);
-    (void)ask_decision(server, "{}", id);
-    expect_error(server, "POST", "/v1/decisions", "{}", 429, "too many decisions are open");
+    fake.entropy_fails = true;
+    expect_error("POST", "/v1/decisions", "{}", 503, "the random source failed");
+    fake.entropy_fails = false;
+    (void)ask_decision("{}", id);
+    (void)ask_decision("{}", id);
+    expect_error("POST", "/v1/decisions", "{}", 429, "too many decisions are open");
     char *const body = malloc(8192);
     size_t size = (size_t)snprintf(body, 8192, "{\"requests\": [{}");
     for (int i = 1; i < 1001; i++)
         size += (size_t)snprintf(body + size, 8192 - size, ",{}");
     (void)snprintf(body + size, 8192 - size, "]}");
-    expect_error(server, "POST", "/v1/decisions/batch", body, 400, "up to 1000 elements");
+    expect_error("POST", "/v1/decisions/batch", body, 400, "up to 1000 elements");
     free(body);
-    server_stop(server);
-    server_free(server);
+    server_stop();
+    server_free();
 }
 
 /* Beyond its limits a caller is told when to come again, in JSON; its rewards are taken. */
 TEST(a_caller_beyond_its_limits_is_told_to_wait)
 {
     char id[40];
-    char bytes[1024];
+    char same[40];
     caller_open_max = 2;
-    struct server *server = server_open(1000);
+    server_open(1000);
     caller_open_max = 0;
-    (void)ask_decision(server, "{\"key\": \"a\"}", id);
-    (void)ask_decision(server, "{}", id);
-    expect_error(server, "POST", "/v1/decisions", "{}", 429, "too many decisions are open");
-    (void)ask_decision(server, "{\"key\": \"a\"}", bytes); /* it was made before */
-    ask(server, "POST", "/v1/decisions/batch", "{\"requests\": [{}, {}]}");
+    (void)ask_decision("{\"key\": \"a\"}", id);
+    (void)ask_decision("{}", id);
+    expect_error("POST", "/v1/decisions", "{}", 429, "too many decisions are open");
+    (void)ask_decision("{\"key\": \"a\"}", same); /* it was made before */
+    ask("POST", "/v1/decisions/batch", "{\"requests\": [{}, {}]}");
     json_decref(answered_json(200));
-    assert_non_null(strstr(reply.text, "too many decisions are open"));
-    assert_rewarded(server, id, 200, "accepted");
-    (void)ask_decision(server, "{}", id);
-    server_stop(server);
-    struct live_caller const *const caller = &live_http_callers(server->http)->list[0];
+    assert_non_null(strstr(reply, "too many decisions are open"));
+    assert_rewarded(id, 200, "accepted");
+    (void)ask_decision("{}", id);
+    server_stop();
+    struct live_caller const *const caller = &live_http_callers(server.http)->list[0];
     assert_int_equal(caller->open, 2);
     assert_int_equal(caller->refused_open, 3);
     assert_int_equal(caller->user, transport == ON_UNIX ? getuid() : LIVE_CALLER_LOOPBACK);
-    server_free(server);
+    server_free();
 
     caller_calls_per_s = 1;
-    server = server_open(1000);
+    server_open(1000);
     caller_calls_per_s = 0;
-    ask(server, "POST", "/v1/rewards/batch",
-        "{\"rewards\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 1]}");
+    ask("POST", "/v1/rewards/batch", "{\"rewards\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 1]}");
     json_decref(answered_json(200)); /* 13 s are spent */
-    int const raw = raw_open(server);
-    raw_send(raw, a_status_request, sizeof a_status_request - 1);
-    assert_true(raw_expect(raw, "too much a second", bytes, sizeof bytes));
-    assert_int_equal(strncmp(bytes, "HTTP/1.1 429 Too Many Requests\r\n", 32), 0);
-    assert_non_null(strstr(bytes, "\r\nRetry-After: 1"));
-    (void)close(raw);
-    server_stop(server);
-    assert_int_equal(live_http_callers(server->http)->list[0].refused_rate, 1);
-    server_free(server);
+    int const raw = raw_open();
+    raw_send(raw, GET "\r\n", sizeof GET + 1);
+    expect_heard(raw, 429, "too much a second");
+    assert_non_null(strstr(heard, " 429 Too Many Requests\r\n"));
+    assert_non_null(strstr(heard, "\r\nRetry-After: 1"));
+    server_stop();
+    assert_int_equal(live_http_callers(server.http)->list[0].refused_rate, 1);
+    server_free();
 }
 
 /* ---- Held answers ---------------------------------------------------------------------------- */
-
-/* A request on a connection of its own, which is not waited for. */
-static int post(const struct server *server, const char *path, const char *body)
-{
-    char bytes[512];
-    int const raw = raw_open(server);
-    int const size = snprintf(
-        bytes, sizeof bytes, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s",
-        path, strlen(body), body);
-    assert_in_range(size, 1, sizeof bytes - 1);
-    raw_send(raw, bytes, (size_t)size);
-    return raw;
-}
 
 static bool is_answered(int raw)
 {
@@ -862,17 +795,7 @@ static bool is_answered(int raw)
     return poll(&look, 1, 0) != 0;
 }
 
-static void expect_posted(int raw, unsigned code, const char *part)
-{
-    char bytes[1024];
-    char first[32];
-    assert_true(raw_expect(raw, part, bytes, sizeof bytes));
-    (void)snprintf(first, sizeof first, "HTTP/1.1 %u ", code);
-    assert_int_equal(strncmp(bytes, first, strlen(first)), 0);
-    (void)close(raw);
-}
-
-TEST_WITH(answers_wait_until_the_round_is_durable, setup, teardown)
+API_TEST(answers_wait_until_the_round_is_durable)
 {
     static const struct {
         const char *path;
@@ -884,52 +807,50 @@ TEST_WITH(answers_wait_until_the_round_is_durable, setup, teardown)
         {"/v1/rewards", "{\"id\": \"" ID_1 "\", \"reward\": 1}", "accepted"},
         {"/v1/decisions/batch", "{\"requests\": [{}, {}]}", "\"decisions\": ["},
     };
-    struct server *const server = *state;
     int raws[COUNT(cases)];
-    server->release = RELEASE_NOTHING;
+    server.release = RELEASE_NOTHING;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        raws[i] = post(server, cases[i].path, cases[i].body);
-        wait_for_held(server, i + 1);
+        raws[i] = post(cases[i].path, cases[i].body);
+        wait_for_held(i + 1);
     }
-    assert_alive(server); /* what promises nothing does not wait */
-    ask(server, "POST", "/v1/decisions", "{");
-    assert_int_equal(reply.code, 400);
+    assert_alive(); /* what promises nothing does not wait */
+    ask("POST", "/v1/decisions", "{");
+    expect_code(400);
     (void)usleep(20000);
     for (size_t i = 0; i < COUNT(raws); i++)
         assert_false(is_answered(raws[i]));
-    server->release = RELEASE_DURABLE;
-    wake(server);
+    server.release = RELEASE_DURABLE;
+    wake();
     for (size_t i = 0; i < COUNT(raws); i++)
-        expect_posted(raws[i], 200, cases[i].answer);
+        expect_heard(raws[i], 200, cases[i].answer);
 }
 
-TEST_WITH(nothing_is_acknowledged_that_is_not_durable, setup, teardown)
+API_TEST(nothing_is_acknowledged_that_is_not_durable)
 {
-    struct server *const server = *state;
-    server->release = RELEASE_NOTHING;
-    int const first = post(server, "/v1/decisions", "{}");
-    wait_for_held(server, 1);
+    server.release = RELEASE_NOTHING;
+    int const first = post("/v1/decisions", "{}");
+    wait_for_held(1);
     int const second =
-        post(server, "/v1/rewards/batch", "{\"rewards\": [{\"id\": \"" ID_1 "\", \"reward\": 1}]}");
-    wait_for_held(server, 2);
-    server->release = RELEASE_FAILED;
-    wake(server);
-    expect_posted(first, 503, "could not be made durable");
-    expect_posted(second, 503, "could not be made durable");
+        post("/v1/rewards/batch", "{\"rewards\": [{\"id\": \"" ID_1 "\", \"reward\": 1}]}");
+    wait_for_held(2);
+    server.release = RELEASE_FAILED;
+    wake();
+    expect_heard(first, 503, "could not be made durable");
+    expect_heard(second, 503, "could not be made durable");
 }
 
 TEST(a_stopping_server_answers_what_it_holds)
 {
-    struct server *const server = server_open(1000);
-    server->release = RELEASE_NOTHING;
-    int const raw = post(server, "/v1/decisions", "{}");
-    wait_for_held(server, 1);
-    server_stop(server);
-    live_held_release(&server->answers, false);
-    live_http_close(server->http);
-    server->http = NULL;
-    expect_posted(raw, 503, "nothing is acknowledged");
-    server_free(server);
+    server_open(1000);
+    server.release = RELEASE_NOTHING;
+    int const raw = post("/v1/decisions", "{}");
+    wait_for_held(1);
+    server_stop();
+    live_held_release(&server.answers, false);
+    live_http_close(server.http);
+    server.http = NULL;
+    expect_heard(raw, 503, "nothing is acknowledged");
+    server_free();
 }
 
 static void keep_forever(void *context, struct live_request *request)
@@ -941,36 +862,32 @@ static void keep_forever(void *context, struct live_request *request)
 /* The server by itself, with a handler that never answers. */
 TEST(a_closing_server_answers_what_its_handler_forgot)
 {
-    struct server server = {.transport = transport};
     atomic_int count = 0;
-    http_open(&server, keep_forever, &count);
-    assert_int_equal(pthread_create(&server.thread, NULL, run_server, &server), 0);
-    int const raws[2] = {post(&server, "/a", "x"), post(&server, "/b", "y")};
+    http_open(keep_forever, &count);
+    server_start();
+    int const raws[2] = {post("/a", "x"), post("/b", "y")};
     for (int i = 0; i < PATIENCE_MS && count < 2; i++)
         (void)usleep(1000);
-    server_stop(&server);
+    server_stop();
     live_http_close(server.http);
+    server.http = NULL;
     for (size_t i = 0; i < 2; i++)
-        expect_posted(raws[i], 503, "this daemon is stopping");
-    live_loop_close(server.loop);
-    (void)close(server.wake);
+        expect_heard(raws[i], 503, "this daemon is stopping");
     struct stat there;
     assert_int_equal(stat(server.socket, &there), -1);
-    temp_directory_remove(server.directory);
+    http_close();
 }
 
-static const char a_request[] = "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
-                                "Content-Length: 2\r\n\r\n{}";
+static const char a_request[] = POST "Content-Length: 2\r\n\r\n{}";
 
-TEST_WITH(a_caller_that_leaves_while_held_harms_nobody, setup, teardown)
+API_TEST(a_caller_that_leaves_while_held_harms_nobody)
 {
-    struct server *const server = *state;
-    server->release = RELEASE_NOTHING;
+    server.release = RELEASE_NOTHING;
     int raws[6];
     for (size_t i = 0; i < COUNT(raws); i++) {
-        raws[i] = post(server, "/v1/decisions", "{}");
+        raws[i] = post("/v1/decisions", "{}");
     }
-    wait_for_held(server, COUNT(raws));
+    wait_for_held(COUNT(raws));
     struct linger const reset = {.l_onoff = 1};
     for (size_t i = 0; i < COUNT(raws); i++) {
         if (i % 3 == 0) /* a reset, a half-closed line, a full goodbye */
@@ -981,15 +898,14 @@ TEST_WITH(a_caller_that_leaves_while_held_harms_nobody, setup, teardown)
             (void)close(raws[i]);
     }
     (void)usleep(10000);
-    wait_for_held(server, COUNT(raws));
-    server->release = RELEASE_DURABLE;
-    wake(server);
-    wait_for_held(server, 0);
+    wait_for_held(COUNT(raws));
+    server.release = RELEASE_DURABLE;
+    wake();
+    wait_for_held(0);
     (void)close(raws[1]);
     (void)close(raws[4]);
-    assert_alive(server);
-    ask(server, "GET", "/metrics", NULL);
-    assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 6\n"));
+    assert_alive();
+    expect_metric("\ntacit_api_decisions_total 6\n");
 }
 
 /* ---- Turns ----------------------------------------------------------------------------------- */
@@ -997,42 +913,19 @@ TEST_WITH(a_caller_that_leaves_while_held_harms_nobody, setup, teardown)
 #define TURN_LINES 20u
 #define TURN_WORK_US 2000u /* of a request: more than a caller may take of a round */
 
-struct turns {
-    struct live_loop *loop;
-    size_t wanted;
-    size_t count;
-    char letters[2 * TURN_LINES]; /* of the paths that were asked for, in order */
-};
+static char asked_for[2 * TURN_LINES]; /* a letter of each path, in order */
+static size_t asked_count;
 
 static void work_and_answer(void *context, struct live_request *request)
 {
-    struct turns *const turns = context;
     uint64_t const end_us = live_now_us() + TURN_WORK_US;
     while (live_now_us() < end_us) {
     }
-    assert_true(turns->count < sizeof turns->letters);
-    turns->letters[turns->count++] = request->path[1];
+    assert_true(asked_count < sizeof asked_for);
+    asked_for[asked_count++] = request->path[1];
     live_http_answer(request, 200, "text/plain", "", 0);
-    if (turns->count == turns->wanted)
-        live_loop_stop(turns->loop);
-}
-
-static void turns_open(struct server *server, struct turns *turns, size_t wanted)
-{
-    *server = (struct server){.transport = transport};
-    *turns = (struct turns){.wanted = wanted};
-    http_open(server, work_and_answer, turns);
-    turns->loop = server->loop;
-}
-
-/* All that was sent is there before the server looks. Returns which request was for /b. */
-static size_t turns_play(struct server *server, struct turns *turns)
-{
-    assert_int_equal(live_loop_run(server->loop), TACIT_OK);
-    http_close(server);
-    const char *const found = memchr(turns->letters, 'b', turns->count);
-    assert_non_null(found);
-    return (size_t)(found - turns->letters);
+    if (asked_count == TURN_LINES + 1)
+        live_loop_stop(server.loop);
 }
 
 static void raw_get(int raw, char letter, size_t times)
@@ -1044,31 +937,32 @@ static void raw_get(int raw, char letter, size_t times)
         raw_send(raw, text, (size_t)size);
 }
 
-/* Many requests of another user, each on a line of its own; or all of one line. */
+/* Many requests of another user, each on a line of its own; or all of one line. All that was sent
+ * is there before the server looks. */
 static void expect_turns(bool by_user)
 {
-    struct server server;
-    struct turns turns;
     int raws[TURN_LINES + 1];
     size_t const lines = by_user ? TURN_LINES : 1;
-    turns_open(&server, &turns, TURN_LINES + 1);
+    asked_count = 0;
+    http_open(work_and_answer, NULL);
     if (by_user) {
         assert_int_equal(chmod(server.directory, 0711), 0);
         assert_int_equal(chmod(server.socket, 0666), 0);
         assert_int_equal(seteuid(65534), 0);
     }
     for (size_t i = 0; i < lines; i++) {
-        raws[i] = raw_open(&server);
+        raws[i] = raw_open();
         raw_get(raws[i], 'a', TURN_LINES / lines);
     }
     if (by_user)
         assert_int_equal(seteuid(0), 0);
-    raws[lines] = raw_open(&server);
+    raws[lines] = raw_open();
     raw_get(raws[lines], 'b', 1);
-    size_t const place = turns_play(&server, &turns);
+    assert_int_equal(live_loop_run(server.loop), TACIT_OK);
+    http_close();
     for (size_t i = 0; i <= lines; i++)
         (void)close(raws[i]);
-    assert_in_range(place, 0, 5); /* of 20 */
+    assert_non_null(memchr(asked_for, 'b', 6)); /* of 21 */
 }
 
 TEST(a_user_with_many_requests_lets_others_go_between)
@@ -1091,54 +985,42 @@ static int unread_of(int raw)
     return bytes;
 }
 
-struct sleeper {
-    struct live_loop *loop;
-    int raw;
-    int count;
-};
-
 static void answer_sleeper(void *context, struct live_request *request)
 {
-    struct sleeper *const sleeper = context;
-    assert_true(unread_of(sleeper->raw) > 0);
+    const int *const raw = context;
+    assert_true(unread_of(*raw) > 0);
     live_http_answer(request, 200, "text/plain", "", 0);
-    sleeper->count++;
-    live_loop_stop(sleeper->loop);
+    live_loop_stop(server.loop);
 }
 
 /* Linux would wake it when the request is read, for nothing. */
 TEST(who_sleeps_for_an_answer_is_woken_by_it)
 {
-    struct server server = {.transport = transport};
-    struct sleeper sleeper = {0};
+    int raw = -1;
     if (transport != ON_UNIX)
         return; /* only a Unix socket wakes a reader that can write again */
-    http_open(&server, answer_sleeper, &sleeper);
-    sleeper.loop = server.loop;
-    sleeper.raw = raw_open(&server);
-    raw_get(sleeper.raw, 'a', 1);
+    http_open(answer_sleeper, &raw);
+    raw = raw_open();
+    raw_get(raw, 'a', 1);
     assert_int_equal(live_loop_run(server.loop), TACIT_OK);
-    assert_int_equal(sleeper.count, 1);
-    assert_int_equal(unread_of(sleeper.raw), 0);
-    (void)close(sleeper.raw);
-    http_close(&server);
+    assert_int_equal(unread_of(raw), 0);
+    (void)close(raw);
+    http_close();
 }
 
 /* More reading of pieces than a caller may have at once: what is put off is not forgotten. */
 TEST(requests_that_come_in_many_pieces_are_all_answered)
 {
     enum { LINES = 10, PIECES = 100, PIECE_BYTES = 1000 };
-    static const char head[] = "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
-                               "Content-Length: 100002\r\n\r\n{";
+    static const char head[] = POST "Content-Length: 100002\r\n\r\n{";
     request_s_max = 0; /* 30: a checker of memory takes its time */
-    struct server *const server = server_open(1000);
+    server_open(1000);
     request_s_max = 2;
     char piece[PIECE_BYTES];
-    char bytes[1024];
     int raws[LINES];
     memset(piece, ' ', sizeof piece);
     for (size_t i = 0; i < LINES; i++) {
-        raws[i] = raw_open(server);
+        raws[i] = raw_open();
         raw_send(raws[i], head, sizeof head - 1);
     }
     for (size_t j = 0; j < PIECES; j++)
@@ -1146,31 +1028,29 @@ TEST(requests_that_come_in_many_pieces_are_all_answered)
             raw_send(raws[i], piece, sizeof piece);
     for (size_t i = 0; i < LINES; i++) {
         raw_send(raws[i], "}", 1);
-        assert_true(raw_expect(raws[i], "HTTP/1.1 200", bytes, sizeof bytes));
-        (void)close(raws[i]);
+        expect_heard(raws[i], 200, "planned");
     }
-    server_stop(server);
-    server_free(server);
+    server_stop();
+    server_free();
 }
 
 /* ---- The line -------------------------------------------------------------------------------- */
 
-TEST_WITH(a_body_beyond_1_mib_is_refused, setup, teardown)
+API_TEST(a_body_beyond_1_mib_is_refused)
 {
-    struct server *const server = *state;
     size_t const sizes[] = {LIVE_BODY_BYTES_MAX, LIVE_BODY_BYTES_MAX + 1, 3u << 20, 20u << 20};
     char *const body = malloc(20u << 20);
     assert_non_null(body);
     memset(body, ' ', 20u << 20);
     memcpy(body, "{}", 2);
     for (size_t i = 0; i < COUNT(sizes); i++) {
-        ask_bytes(server, "POST", "/v1/decisions", body, sizes[i]);
-        assert_int_equal(reply.code, i == 0 ? 200 : 413);
+        hear_reply(send_request("POST", "/v1/decisions", body, sizes[i]));
+        expect_code(i == 0 ? 200 : 413);
         if (i > 0)
             assert_error("1 MiB is allowed");
     }
     free(body);
-    assert_alive(server);
+    assert_alive();
 }
 
 /* What is read strictly: whatever two readers could read differently is refused, with JSON, and the
@@ -1180,33 +1060,20 @@ static const struct {
     unsigned code;
     const char *error;
 } strict_cases[] = {
-    {"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
-     "chunked\r\n\r\n1\r\n{\r\n",
-     411, "chunks are not taken"},
-    {"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: "
-     "3\r\n\r\n{}",
-     400, "one Content-Length"},
-    {"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: "
-     "2\r\n\r\n{}",
-     400, "one Content-Length"},
-    {"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2, 2\r\n\r\n{}", 400,
-     "a number"},
-    {"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
-     "Transfer-Encoding: chunked\r\n\r\n{}",
-     400, "one Content-Length"},
-    {"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
-     "content-length: 7\r\n\r\n{}",
-     400, "one Content-Length"},
-    {"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length : 2\r\n\r\n{}", 400,
-     "NAME: VALUE"},
-    {"POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nX: 1\r\n folded\r\n\r\n", 400,
-     "NAME: VALUE"},
+    {POST "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", 411, "chunks are not taken"},
+    {POST "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400, "one Content-Length"},
+    {POST "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", 400, "one Content-Length"},
+    {POST "Content-Length: 2, 2\r\n\r\n{}", 400, "a number"},
+    {POST "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}", 400, "one Content-Length"},
+    {POST "Transfer-Encoding: chunked\r\ncontent-length: 7\r\n\r\n{}", 400, "one Content-Length"},
+    {POST "Content-Length : 2\r\n\r\n{}", 400, "NAME: VALUE"},
+    {POST "X: 1\r\n folded\r\n\r\n", 400, "NAME: VALUE"},
     {"POST /v1/decisions HTTP/1.1\nHost: localhost\r\n\r\n", 400, "CR LF"},
     {"GET /health HTTP/1.1\r\nHost: localhost\n\n", 400, "CR LF"},
     {"GET /health HTTP/1.1\r\nHost: localhost\rX: b\r\n\r\n", 400, "CR LF"},
-    {"GET /health HTTP/1.1\r\nHost: localhost\r\nX: \x01\r\n\r\n", 400, "control"},
+    {GET "X: \x01\r\n\r\n", 400, "control"},
     {"GET /health HTTP/1.1\r\n\r\n", 400, "names its Host"},
-    {"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400, "said once"},
+    {GET "Host: localhost\r\n\r\n", 400, "said once"},
     {"GET /health HTTP/9.9\r\nHost: localhost\r\n\r\n", 505, "HTTP/1.1"},
     {"GET /health\r\n\r\n", 400, "begins with"},
     {"GET  /health HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "begins with"},
@@ -1214,7 +1081,7 @@ static const struct {
     {"G(T /health HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "begins with"},
     {"\r\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "begins with"},
     {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "begins with"},
-    {"GET /health HTTP/1.1\r\nHost: localhost\r\nExpect: gold\r\n\r\n", 417, "100-continue"},
+    {GET "Expect: gold\r\n\r\n", 417, "100-continue"},
     {"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", 400, "a number"},
     {"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0x2\r\n\r\n", 400, "a number"},
     {"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1048577\r\n\r\n", 413,
@@ -1223,82 +1090,64 @@ static const struct {
      "1 MiB"},
 };
 
-/* The last answer on a line: nothing comes after it. */
+/* The last answer on a raw connection: nothing comes after it. */
 static void expect_last(int raw, unsigned code, const char *error)
 {
-    char bytes[2048];
-    char first[32];
-    (void)raw_expect(raw, "no such text", bytes, sizeof bytes); /* to the end */
-    (void)snprintf(first, sizeof first, "HTTP/1.1 %u ", code);
-    if (strncmp(bytes, first, strlen(first)) != 0)
-        print_message("%s\n", bytes);
-    assert_int_equal(strncmp(bytes, first, strlen(first)), 0);
-    assert_non_null(strstr(bytes, "\r\nConnection: close\r\n"));
-    assert_non_null(strstr(bytes, "\r\nContent-Type: application/json\r\n"));
-    const char *const body = strstr(bytes, "\r\n\r\n");
-    assert_non_null(body);
-    json_t *const value = json_loads(body, 0, NULL);
-    assert_non_null(value);
-    assert_non_null(strstr(text_of(value, "error"), error));
-    json_decref(value);
+    hear_reply(raw);
+    expect_code(code);
+    assert_non_null(strstr(heard, "\r\nConnection: close\r\n"));
+    assert_non_null(strstr(heard, "\r\nContent-Type: application/json\r\n"));
+    assert_error(error);
 }
 
-/* To these bytes, on a line of their own; where they are refused it ends. */
-static void expect_answer(const struct server *server, const char *request, size_t size,
-                          unsigned code, const char *error)
+/* To these bytes, on a connection of their own, which ends where they are refused. */
+static void expect_answer(const char *request, size_t size, unsigned code, const char *error)
 {
-    char bytes[1024];
-    int const raw = raw_open(server);
+    int const raw = raw_open();
     raw_send(raw, request, size);
     if (code == 200)
-        assert_true(raw_expect(raw, "HTTP/1.1 200", bytes, sizeof bytes));
+        expect_heard(raw, code, "\r\n\r\n");
     else
         expect_last(raw, code, error);
-    (void)close(raw);
 }
 
-TEST_WITH(what_could_be_read_in_two_ways_is_refused, setup, teardown)
+API_TEST(what_could_be_read_in_two_ways_is_refused)
 {
-    struct server *const server = *state;
-    static const char has_nul[] = "GET /health HTTP/1.1\r\nHost: localhost\0\r\n\r\n";
+    static const char has_nul[] = GET "X: \0\r\n\r\n";
     for (size_t i = 0; i < COUNT(strict_cases); i++)
-        expect_answer(server, strict_cases[i].request, strlen(strict_cases[i].request),
+        expect_answer(strict_cases[i].request, strlen(strict_cases[i].request),
                       strict_cases[i].code, strict_cases[i].error);
-    expect_answer(server, has_nul, sizeof has_nul - 1, 400, "control");
-    ask(server, "GET", "/metrics", NULL);
-    assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 0\n"));
+    expect_answer(has_nul, sizeof has_nul - 1, 400, "control");
+    expect_metric("\ntacit_api_decisions_total 0\n");
 }
 
-TEST_WITH(headers_are_limited_in_number_and_size, setup, teardown)
+API_TEST(headers_are_limited_in_number_and_size)
 {
-    struct server *const server = *state;
     char request[16384];
     for (unsigned count = 63; count <= 64; count++) {
-        size_t size = (size_t)snprintf(request, sizeof request,
-                                       "GET /health HTTP/1.1\r\nHost: localhost\r\n");
+        size_t size = (size_t)snprintf(request, sizeof request, GET);
         for (unsigned i = 0; i < count; i++)
             size += (size_t)snprintf(request + size, sizeof request - size, "X-%u: y\r\n", i);
         size += (size_t)snprintf(request + size, sizeof request - size, "\r\n");
-        expect_answer(server, request, size, count == 63 ? 200 : 431, "64 are allowed");
+        expect_answer(request, size, count == 63 ? 200 : 431, "64 are allowed");
     }
     for (size_t extra = 0; extra <= 1; extra++) { /* of 8192 bytes, and one more */
-        static const char begin[] = "GET /health HTTP/1.1\r\nHost: localhost\r\nX: ";
+        static const char begin[] = GET "X: ";
         size_t const size = 8192 + extra;
         memset(request, 'x', size);
         memcpy(request, begin, sizeof begin - 1);
         memcpy(request + size - 4, "\r\n\r\n", 4);
-        expect_answer(server, request, size, extra == 0 ? 200 : 431, "8192 bytes are allowed");
+        expect_answer(request, size, extra == 0 ? 200 : 431, "8192 bytes are allowed");
     }
 }
 
 /* What a head may be: above, and tests/fuzz/http_head.c. */
-TEST_WITH(garbage_is_survived, setup, teardown)
+API_TEST(garbage_is_survived)
 {
-    struct server *const server = *state;
     struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_FAULT);
     for (size_t i = 0; i < 50; i++) {
         char noise[512];
-        int const raw = raw_open(server);
+        int const raw = raw_open();
         for (size_t j = 0; j < sizeof noise; j++)
             noise[j] = (char)tacit_rng_below(&rng, 256);
         raw_send(raw, noise, sizeof noise);
@@ -1307,104 +1156,100 @@ TEST_WITH(garbage_is_survived, setup, teardown)
         (void)poll(&wait, 1, 5);
         (void)close(raw);
     }
-    assert_alive(server);
-    assert_int_equal(server->held, 0);
+    assert_alive();
+    assert_int_equal(server.held, 0);
 }
 
-TEST_WITH(connections_are_kept_alive, setup, teardown)
+/* Also after refusals. */
+API_TEST(connections_are_kept_alive)
 {
-    struct server *const server = *state;
-    CURL *const caller = caller_open(server);
-    for (int i = 0; i < 20; i++) {
-        const char *const path = i % 3 == 0 ? "/health" : "/v1/decisions";
-        const char *const body = i % 3 == 0 ? NULL : i % 3 == 1 ? "{}" : "{"; /* also refusals */
-        assert_int_equal(try_ask(server, caller, body == NULL ? "GET" : "POST", path, body,
-                                 body == NULL ? 0 : strlen(body), &reply),
-                         CURLE_OK);
-        assert_int_equal(reply.connects, i == 0 ? 1 : 0);
-        assert_int_equal(reply.code, i % 3 == 2 ? 400 : 200);
+    static const struct {
+        const char *request;
+        unsigned code;
+    } cases[] = {{GET "\r\n", 200},
+                 {POST "Content-Length: 2\r\n\r\n{}", 200},
+                 {POST "Content-Length: 2\r\n\r\n[]", 400}};
+    int const raw = raw_open();
+    for (size_t i = 0; i < 20; i++) {
+        raw_send(raw, cases[i % 3].request, strlen(cases[i % 3].request));
+        hear(raw, "}");
+        expect_code(cases[i % 3].code);
     }
-    curl_easy_cleanup(caller);
+    (void)close(raw);
 }
 
-TEST_WITH(requests_on_one_line_are_answered_in_order, setup, teardown)
+/* Who asks before it sends a body is told to go on. */
+API_TEST(a_caller_that_expects_to_be_encouraged_is)
 {
-    struct server *const server = *state;
-    int const raw = raw_open(server);
-    char bytes[4096];
+    static const char head[] = POST "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n";
+    int const raw = raw_open();
+    raw_send(raw, head, sizeof head - 1);
+    hear(raw, "\r\n\r\n");
+    assert_string_equal(heard, "HTTP/1.1 100 Continue\r\n\r\n");
+    raw_send(raw, "{}", 2);
+    expect_heard(raw, 200, "planned");
+}
+
+API_TEST(requests_on_one_line_are_answered_in_order)
+{
+    int const raw = raw_open();
     for (int i = 0; i < 3; i++)
         raw_send(raw, a_request, sizeof a_request - 1);
-    assert_true(raw_expect(raw, "\"id\": \"" ID_3 "\"", bytes, sizeof bytes));
-    const char *const second = strstr(bytes, "\"id\": \"" ID_2 "\"");
-    assert_non_null(second);
-    assert_non_null(strstr(bytes, "\"id\": \"" ID_1 "\""));
-    assert_true(strstr(bytes, "\"id\": \"" ID_1 "\"") < second);
+    hear(raw, "\"id\": \"" ID_3 "\"");
+    const char *const first = strstr(heard, "\"id\": \"" ID_1 "\"");
+    assert_non_null(first);
+    assert_non_null(strstr(first, "\"id\": \"" ID_2 "\""));
     /* Byte by byte, as a slow caller would. */
     for (size_t i = 0; i < sizeof a_request - 1; i++)
         raw_send(raw, a_request + i, 1);
-    assert_true(raw_expect(raw, "\"id\": \"" ID_4 "\"", bytes, sizeof bytes));
-    (void)close(raw);
+    expect_heard(raw, 200, "\"id\": \"" ID_4 "\"");
 }
 
 /* Lines on which nothing is finished make room for those that come; an answer that is due does not.
  */
-TEST_WITH(half_open_lines_shut_nobody_out, setup, teardown)
+API_TEST(half_open_lines_shut_nobody_out)
 {
-    struct server *const server = *state;
-    char bytes[1024];
     int raws[600];
-    server->release = RELEASE_NOTHING;
-    int const held = post(server, "/v1/decisions", "{}");
-    wait_for_held(server, 1);
+    server.release = RELEASE_NOTHING;
+    int const held = post("/v1/decisions", "{}");
+    wait_for_held(1);
     for (size_t i = 0; i < COUNT(raws); i++) {
-        raws[i] = raw_open(server);
+        raws[i] = raw_open();
         raw_send(raws[i], a_request, i % 40);
     }
-    int const late = post(server, "/v1/decisions", "{}");
-    wait_for_held(server, 2);
-    server->release = RELEASE_DURABLE;
-    wake(server);
-    assert_true(raw_expect(late, "planned", bytes, sizeof bytes));
-    assert_true(raw_expect(held, "planned", bytes, sizeof bytes));
-    (void)close(late);
-    (void)close(held);
-    assert_alive(server);
+    int const late = post("/v1/decisions", "{}");
+    wait_for_held(2);
+    server.release = RELEASE_DURABLE;
+    wake();
+    expect_heard(late, 200, "planned");
+    expect_heard(held, 200, "planned");
+    assert_alive();
     for (size_t i = 0; i < COUNT(raws); i++)
         (void)close(raws[i]);
-    assert_alive(server);
+    assert_alive();
 }
 
-TEST_WITH(whose_connections_all_wait_for_answers_is_told_429, setup, teardown)
+API_TEST(whose_connections_all_wait_for_answers_is_told_429)
 {
-    struct server *const server = *state;
     size_t const count = transport == ON_UNIX ? LIVE_CONNECTIONS_A_USER_MAX : LIVE_CONNECTIONS_MAX;
     int raws[LIVE_CONNECTIONS_MAX];
-    char bytes[1024];
-    server->release = RELEASE_NOTHING;
-    for (size_t i = 0; i < count; i++) {
-        raws[i] = post(server, "/v1/decisions", "{}");
-    }
-    wait_for_held(server, count);
-    int const late = raw_open(server);
-    assert_true(raw_expect(late, "too many connections\"}", bytes, sizeof bytes));
-    assert_int_equal(strncmp(bytes, "HTTP/1.1 429 ", 13), 0);
-    (void)close(late);
-    server->release = RELEASE_DURABLE;
-    wake(server);
-    for (size_t i = 0; i < count; i++) {
-        assert_true(raw_expect(raws[i], "planned", bytes, sizeof bytes));
-        (void)close(raws[i]);
-    }
-    assert_alive(server);
+    server.release = RELEASE_NOTHING;
+    for (size_t i = 0; i < count; i++)
+        raws[i] = post("/v1/decisions", "{}");
+    wait_for_held(count);
+    expect_heard(raw_open(), 429, "too many connections\"}");
+    server.release = RELEASE_DURABLE;
+    wake();
+    for (size_t i = 0; i < count; i++)
+        expect_heard(raws[i], 200, "planned");
+    assert_alive();
 }
 
 /* A byte now and then keeps no line open: neither in the headers nor in the body. */
-TEST_WITH(a_request_that_never_ends_is_cut_off, setup, teardown)
+API_TEST(a_request_that_never_ends_is_cut_off)
 {
-    struct server *const server = *state;
-    static const char slow_body[] = "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
-                                    "Content-Length: 1000\r\n\r\n";
-    int const slow[2] = {raw_open(server), raw_open(server)};
+    static const char slow_body[] = POST "Content-Length: 1000\r\n\r\n";
+    int const slow[2] = {raw_open(), raw_open()};
     struct pollfd wait[2] = {{.fd = slow[0], .events = POLLIN}, {.fd = slow[1], .events = POLLIN}};
     raw_send(slow[1], slow_body, sizeof slow_body - 1);
     bool is_over[2] = {false, false};
@@ -1416,14 +1261,13 @@ TEST_WITH(a_request_that_never_ends_is_cut_off, setup, teardown)
         (void)poll(wait, 2, 100);
         for (size_t i = 0; i < 2; i++)
             is_over[i] = is_over[i] || wait[i].revents != 0;
-        assert_alive(server);
+        assert_alive();
     }
     for (size_t i = 0; i < 2; i++) {
         assert_true(is_over[i]);
         expect_last(slow[i], 408, "within the time");
-        (void)close(slow[i]);
     }
-    int const idle = raw_open(server); /* closed without a word */
+    int const idle = raw_open(); /* closed without a word */
     char byte;
     assert_int_equal(recv(idle, &byte, 1, 0), 0);
     (void)close(idle);
@@ -1431,14 +1275,13 @@ TEST_WITH(a_request_that_never_ends_is_cut_off, setup, teardown)
 
 /* Who does not fetch his answers is not waited for. The buffers are small before it connects: of a
  * window that shrinks later TCP may drop what is under way, and with it the reset that says so. */
-TEST_WITH(an_answer_that_nobody_reads_is_given_up, setup, teardown)
+API_TEST(an_answer_that_nobody_reads_is_given_up)
 {
-    struct server *const server = *state;
     static const char get[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
     static char many[100 * (sizeof get - 1)];
     for (size_t i = 0; i < 100; i++)
         memcpy(many + i * (sizeof get - 1), get, sizeof get - 1);
-    int const deaf = raw_open_with(server, 4096);
+    int const deaf = raw_open_with(4096);
     struct pollfd wait = {.fd = deaf, .events = POLLOUT};
     uint64_t const end_us = live_now_us() + 60 * UINT64_C(1000000);
     bool is_closed = false;
@@ -1448,7 +1291,7 @@ TEST_WITH(an_answer_that_nobody_reads_is_given_up, setup, teardown)
         if (poll(&wait, 1, 100) > 0)
             sent = send(deaf, many, sizeof many, MSG_NOSIGNAL | MSG_DONTWAIT);
         else
-            assert_alive(server);
+            assert_alive();
         asked += sent > 0 ? (size_t)sent : 0;
         is_closed = sent < 0 && errno != EAGAIN;
     }
@@ -1457,56 +1300,45 @@ TEST_WITH(an_answer_that_nobody_reads_is_given_up, setup, teardown)
     (void)close(deaf);
 }
 
-#define SPLIT_REQUESTS                                                                             \
-    "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 12\r\n\r\n{\"key\": \"a\"}" \
-    "GET /v1/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"                                          \
-    "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n"                      \
-    "Connection: close\r\n\r\n"
-
-/* All that is answered to these bytes, sent in two pieces; ids and dates are taken out. */
-static void answers_to(const struct server *server, const char *bytes, size_t size, size_t split,
-                       char *text, size_t capacity)
+/* Hears all that is answered to these bytes, sent in two pieces; ids and dates are taken out. */
+static void hear_answers(const char *bytes, size_t size, size_t split)
 {
-    int const raw = raw_open(server);
+    int const raw = raw_open();
     raw_send(raw, bytes, split);
-    if (split > 0 && split < size)
+    if (split > 0)
         (void)usleep(200); /* let it come by itself, if it likes */
     raw_send(raw, bytes + split, size - split);
-    (void)raw_expect(raw, "no such text", text, capacity);
+    hear(raw, NULL);
     (void)close(raw);
-    for (char *at = text; (at = strstr(at, "Date: ")) != NULL; at++)
+    for (char *at = heard; (at = strstr(at, "Date: ")) != NULL; at++)
         memset(at + 6, 'D', strcspn(at + 6, "\r"));
-    for (char *at = text; (at = strstr(at, "\"id\": \"")) != NULL; at++)
+    for (char *at = heard; (at = strstr(at, "\"id\": \"")) != NULL; at++)
         memset(at + 7, '0', strcspn(at + 7, "\""));
 }
 
-/* Also what is refused, and several requests in one piece. */
-TEST_WITH(every_split_of_requests_gives_the_same_answers, setup, teardown)
+/* Also what is refused, and several requests in one piece; of those the arms are drawn. */
+API_TEST(every_split_of_requests_gives_the_same_answers)
 {
-    struct server *const server = *state;
-    static char whole[8192];
-    static char parts[8192];
-    static const char good[] = SPLIT_REQUESTS;
+    static char whole[sizeof heard];
+    static const char good[] = POST "Content-Length: 12\r\n\r\n{\"key\": \"a\"}"
+                                    "GET /v1/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n" POST
+                                    "Content-Length: 0\r\nConnection: close\r\n\r\n";
     for (size_t i = 0; i < COUNT(strict_cases) + 1; i++) {
         const char *const bytes = i == 0 ? good : strict_cases[i - 1].request;
         size_t const size = strlen(bytes);
-        answers_to(server, bytes, size, 0, whole, sizeof whole);
-        if (i == 0)
-            assert_non_null(strstr(whole, "HTTP/1.1 404"));
-        for (size_t split = 1; split < size; split++) {
-            answers_to(server, bytes, size, split, parts, sizeof parts);
-            /* The arm is drawn; all else is the same. */
-            for (char *at = parts; i == 0 && (at = strstr(at, "\"arm\"")) != NULL; at++)
-                at[0] = '"';
-            assert_int_equal(strncmp(parts, whole, i == 0 ? 15 : strlen(whole) + 1), 0);
+        for (size_t split = 0; split < size; split++) {
+            hear_answers(bytes, size, split);
+            if (split == 0)
+                memcpy(whole, heard, sizeof whole);
+            assert_int_equal(strncmp(heard, whole, i == 0 ? 15 : sizeof whole), 0);
             if (i == 0)
-                assert_true(strstr(parts, "HTTP/1.1 404") != NULL &&
-                            strstr(parts, "Connection: close") != NULL);
+                assert_true(strstr(heard, "HTTP/1.1 404") != NULL &&
+                            strstr(heard, "Connection: close") != NULL);
         }
     }
 }
 
-TEST_WITH(web_pages_cannot_ask, setup, teardown)
+API_TEST(web_pages_cannot_ask)
 {
     static const struct {
         const char *headers;
@@ -1522,18 +1354,15 @@ TEST_WITH(web_pages_cannot_ask, setup, teardown)
         {"Host: localhost:80\r\nOrigin: http://localhost:81\r\n", false},
         {"Host: localhost\r\nOrigin: null\r\n", false},
     };
-    struct server *const server = *state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char bytes[1024];
-        int const raw = raw_open(server);
+        int const raw = raw_open();
         int const size = snprintf(bytes, sizeof bytes,
                                   "POST /v1/decisions HTTP/1.1\r\n%sContent-Length: 2\r\n\r\n{}",
                                   cases[i].headers);
         raw_send(raw, bytes, (size_t)size);
-        bool const is_allowed = cases[i].is_allowed || server->transport == ON_UNIX;
-        assert_true(raw_expect(raw, "\r\n\r\n{", bytes, sizeof bytes));
-        assert_non_null(strstr(bytes, is_allowed ? "HTTP/1.1 200" : "HTTP/1.1 403"));
-        (void)close(raw);
+        bool const is_allowed = cases[i].is_allowed || transport == ON_UNIX;
+        expect_heard(raw, is_allowed ? 200 : 403, "\r\n\r\n{");
     }
 }
 
@@ -1564,32 +1393,31 @@ static void leave_stale_socket(const char *path)
     (void)close(gone);
 }
 
-TEST_WITH(only_a_stale_socket_is_replaced, setup, teardown)
+API_TEST(only_a_stale_socket_is_replaced)
 {
-    struct server *const server = *state;
     struct tacit_error error;
     char path[TEMP_PATH_BYTES];
     struct stat there;
-    if (server->transport == ON_LOOPBACK) {
-        assert_int_equal(open_on(NULL, server->port, &error), TACIT_IO);
+    if (transport == ON_LOOPBACK) {
+        assert_int_equal(open_on(NULL, server.port, &error), TACIT_IO);
         assert_non_null(strstr(error.text, "127.0.0.1:"));
         return;
     }
-    assert_int_equal(stat(server->socket, &there), 0);
+    assert_int_equal(stat(server.socket, &there), 0);
     assert_int_equal(there.st_mode & 0777, 0660);
-    assert_int_equal(open_on(server->socket, 0, &error), TACIT_INVALID);
+    assert_int_equal(open_on(server.socket, 0, &error), TACIT_INVALID);
     assert_non_null(strstr(error.text, "another process answers"));
-    assert_alive(server);
-    temp_path(path, server->directory, "stale.sock");
+    assert_alive();
+    temp_path(path, server.directory, "stale.sock");
     leave_stale_socket(path);
     assert_int_equal(open_on(path, 0, &error), TACIT_OK);
     assert_int_equal(stat(path, &there), -1); /* removed when it closed */
-    temp_file_write(server->directory, "file", "precious");
-    temp_path(path, server->directory, "file");
+    temp_file_write(server.directory, "file", "precious");
+    temp_path(path, server.directory, "file");
     assert_int_equal(open_on(path, 0, &error), TACIT_INVALID);
     assert_non_null(strstr(error.text, "something else than a socket"));
     assert_int_equal(stat(path, &there), 0);
-    temp_path(path, server->directory, "no/such/directory");
+    temp_path(path, server.directory, "no/such/directory");
     assert_int_equal(open_on(path, 0, &error), TACIT_IO);
     assert_int_equal(open_on("", 0, &error), TACIT_INVALID);
     memset(path, 'x', 108);
@@ -1602,14 +1430,12 @@ TEST(names_of_arms_must_differ)
 {
     static const char *const twice[ARMS] = {"a", "b", "a"};
     static const char *const empty[ARMS] = {"a", "", "b"};
-    struct live_api *api;
     struct live_api_config config = {.arm_count = ARMS, .arm_names = twice, .id_key = id_key};
     assert_int_equal(live_api_new(&api, &config), TACIT_INVALID);
     config.arm_names = empty;
     assert_int_equal(live_api_new(&api, &config), TACIT_INVALID);
     config.arm_names = NULL;
-    struct fake fake = {.now_ms = 1};
-    config.agent = agent_of(&fake);
+    config.agent = fake_agent;
     assert_int_equal(live_api_new(&api, &config), TACIT_OK);
     struct live_api_reply direct;
     static const char body[] = "{\"unavailable\": [\"a\"]}";
@@ -1624,11 +1450,9 @@ TEST(names_of_arms_must_differ)
 
 int main(void)
 {
-    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
     transport = ON_UNIX;
     int failed = testing_run(NULL, NULL);
     transport = ON_LOOPBACK;
     failed += testing_run(NULL, NULL);
-    curl_global_cleanup();
     return failed;
 }

@@ -73,9 +73,6 @@ class Ordinary(threading.Thread):
         self.join(120)
         require(not self.is_alive() and self.trouble is None, f"the ordinary caller: {self.trouble or 'it hangs'}")
 
-    def p99(self):
-        return sorted(self.times)[len(self.times) * 99 // 100]
-
 
 def p99(times):
     return sorted(times)[len(times) * 99 // 100]
