@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Crashes, full disks, and states that are damaged: nothing that was acknowledged is lost, nothing is released twice, and what
+"""Crashes, full disks, and states that are damaged or old: nothing that was acknowledged is lost, nothing is released twice, and what
 cannot be trusted is refused with its reason. See support.py."""
 import math
+import shutil
 import sqlite3
 import subprocess
 
@@ -96,6 +97,34 @@ def damage_everything(federation, name):
     (state / "state.db").write_bytes(whole)
     federation.start(name)
     wait_for(f"{name} is back in epoch 3", lambda: epoch_of(federation, name) == 3)
+
+
+@test
+def old_copy_of_the_state_halts_and_releases_nothing(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75], quorum=2, deadline_s=1)
+    federation.play_rounds(1)
+    old = federation.application_of("site-2")
+    federation.stop("site-2")
+    shutil.copytree(federation.folder / "state-site-2", federation.folder / "copy")
+    federation.start("site-2")
+    federation.allow(federation.all_to(3))
+    wait_for("release 3", lambda: (federation.site_status("site-2") or {}).get("release_epoch", 0) >= 3)
+    wait_for("epoch 4", lambda: federation.is_at(4))
+    seen = federation.reports("site-2")
+    federation.stop("site-2")
+    shutil.rmtree(federation.folder / "state-site-2")
+    shutil.move(federation.folder / "copy", federation.folder / "state-site-2")
+    federation.start("site-2")
+    wait_for("the old copy halts", lambda: federation.phase("site-2") == "halted")
+    planned = old.counts["planned"]
+    federation.allow(math.inf)
+    wait_for("the others go on", federation.is_finished, 40)
+    federation.end_applications()
+    require(old.counts["planned"] == planned, f"a halted agent handed out {old.counts['planned'] - planned} of a plan")
+    require(federation.reports("site-2") == seen, "an old copy released something")
+    federation.wait_for_log("site-2", "halted")
+    last = {site["name"]: site["last_report_epoch"] for site in federation.status()["sites"]}
+    require(last["site-2"] == max(seen) and last["site-0"] > max(seen), f"{last}")
 
 
 # Full disks
