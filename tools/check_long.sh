@@ -21,9 +21,6 @@ TACIT_TEST_LONG=1 build-test/tests/oracle_graph_oracle
 TACIT_TEST_LONG=1 build-test/tests/oracle_vote_oracle
 TACIT_TEST_LONG=1 build-test/tests/oracle_best_arm_oracle
 
-echo "== graphs against networkx, four times as many"
-TACIT_TEST_LONG=1 TACIT_TOPO_PROGRAM=build-test/tests/topo_main tests/oracle/topo_networkx.py
-
 echo "== statistics and what is heavy under the sanitizers, and all tests as clang makes them"
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     tools/run_tests.sh build-asan --quiet --timeout-multiplier 5 --suite stat --suite heavy

@@ -9,7 +9,6 @@ reason is not in REASONS is a failure: what a package would cure is to be instal
 """
 import json
 import re
-import shutil
 import sys
 
 VERDICT = {"OK": "passed", "FAILED": "failed", "ERROR": "failed", "SKIPPED": "skipped"}
@@ -26,8 +25,6 @@ REASONS = (
     r"the version before, \w+, is not in this clone",
     r"no axe-core here: the registry does not answer",
 )
-# What apt-get would cure is allowed where there is none.
-WITHOUT_APT = (r"networkx is not installed .*",)
 CLOCKED = {"cli", "live"}  # suites whose tests wait for other processes
 FINDING = re.compile(r"Sanitizer|runtime error:")
 LINE = re.compile(r"^(?:\[\s*(OK|FAILED|SKIPPED|ERROR)\s*\] (\w+)|skip: (.*?))\s*$", re.M)
@@ -47,8 +44,7 @@ def verdicts(output):
 
 
 def is_allowed(reason):
-    patterns = REASONS if shutil.which("apt-get") else REASONS + WITHOUT_APT
-    return any(re.fullmatch(pattern, reason) for pattern in patterns)
+    return any(re.fullmatch(pattern, reason) for pattern in REASONS)
 
 
 def programs(*paths):

@@ -11,7 +11,7 @@ live=mosquitto
 # curl: the pages that the tests follow call it. nodejs: runs the client that applications in JavaScript use. openssl: the tests ask it what
 # it thinks of our certificates. systemd (procps: kill), strace: whether it takes our units, and whether the daemons keep to them. openmpi, parallel:
 # they start shares of comparisons.
-test='curl librsvg2-bin locales mosquitto-clients nodejs openssl libcmocka-dev openmpi-bin parallel protobuf-compiler python3-jsonschema python3-networkx python3-numpy python3-protobuf python3-yaml procps strace systemd'
+test='curl librsvg2-bin locales mosquitto-clients nodejs openssl libcmocka-dev openmpi-bin parallel protobuf-compiler python3-jsonschema python3-numpy python3-protobuf python3-yaml procps strace systemd'
 check='ccache clang clang-format libclang-rt-14-dev valgrind universal-ctags binutils git'
 
 # The Python package: cffi calls the library, numpy holds the vectors; the others make the wheel and check its types.

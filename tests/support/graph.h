@@ -11,15 +11,4 @@ static inline bool graph_adjacent(const struct tacit_graph *graph, uint32_t a, u
             return true;
     return false;
 }
-
-/* The word for a kind in experiment files. */
-static inline const char *graph_kind_name(enum tacit_graph_kind kind)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        TACIT_GRAPH_KIND_LIST(X)
-#undef X
-    };
-    return names[kind];
-}
 #endif

@@ -643,9 +643,9 @@ TEST(random_is_the_conditional_law_of_connected_graphs)
     assert_true(gof_chi_square_p(counts, expected, 38) > ALPHA);
 }
 
-/* How many connected labelled graphs there are is known (OEIS A002851 and its labelled relatives,
- * counted again by brute force in topo_networkx.py). A chain that mixed badly, or preferred some
- * graphs, would show: 100 draws or more are expected of each, 10 of the cubic ones. */
+/* How many connected labelled graphs there are is known: (n - 1)!/2 cycles, and OEIS A002829 and
+ * A005815 without those in pieces. A chain that mixed badly, or preferred some graphs, would show:
+ * 100 draws or more are expected of each, 10 of the cubic ones. */
 TEST(regular_is_uniform_over_connected_labelled_graphs)
 {
     struct {
