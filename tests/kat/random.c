@@ -86,37 +86,6 @@ TEST(purposes_have_their_frozen_numbers)
     assert_int_equal(TACIT_PURPOSE_SPLIT, 6);
 }
 
-static uint32_t differing_bits(uint64_t left, uint64_t right)
-{
-    uint32_t count = 0;
-    for (uint64_t rest = left ^ right; rest != 0; rest &= rest - 1)
-        count++;
-    return count;
-}
-
-/* Half of 64 * 256 = 16384 bits differ, give or take; 8 standard deviations are 512. */
-TEST(streams_of_neighbours_share_nothing)
-{
-    struct tacit_rng const neighbours[] = {
-        tacit_rng_stream(5, 6, 7, TACIT_PURPOSE_NOISE),
-        tacit_rng_stream(4, 6, 7, TACIT_PURPOSE_NOISE),
-        tacit_rng_stream(5, 5, 7, TACIT_PURPOSE_NOISE),
-        tacit_rng_stream(5, 6, 8, TACIT_PURPOSE_NOISE),
-        tacit_rng_stream(5, 6, 7, TACIT_PURPOSE_REWARD),
-        tacit_rng_stream(5, 7, 6, TACIT_PURPOSE_NOISE),
-        tacit_rng_stream(6, 5, 7, TACIT_PURPOSE_NOISE),
-    };
-    for (size_t i = 0; i < COUNT(neighbours); i++)
-        for (size_t j = 0; j < i; j++) {
-            struct tacit_rng left = neighbours[i];
-            struct tacit_rng right = neighbours[j];
-            uint32_t differing = 0;
-            for (uint32_t word = 0; word < 256; word++)
-                differing += differing_bits(tacit_rng_next(&left), tacit_rng_next(&right));
-            assert_in_range(differing, 8192 - 512, 8192 + 512);
-        }
-}
-
 /* ---- Frozen values --------------------------------------------------------------------------- */
 
 TEST(next_is_frozen)
