@@ -199,28 +199,28 @@ static enum tacit_status read_rows(struct builder *builder, const struct source 
     struct tacit_context_spec const *const spec = builder->spec;
     uint32_t value;
     uint32_t time = NOBODY;
-    enum tacit_status status = find_column(source, spec->value, &value);
-    if (status == TACIT_OK && spec->time != NULL)
-        status = find_column(source, spec->time, &time);
+    TACIT_TRY(find_column(source, spec->value, &value));
+    if (spec->time != NULL)
+        TACIT_TRY(find_column(source, spec->time, &time));
     builder->decisions = malloc((source->table.row_count + (size_t)1) * sizeof(struct decision));
     if (builder->decisions == NULL)
         return out_of_memory(builder);
-    for (uint32_t row = 1; row < source->table.row_count && status == TACIT_OK; row++) {
+    for (uint32_t row = 1; row < source->table.row_count; row++) {
         struct decision *const next = &builder->decisions[builder->decision_count];
         double number = 0;
         *next = (struct decision){.row = row, .item = builder->row_items[row]};
         next->agent = rank[builder->row_agents[row]];
         if (next->agent == NOBODY)
             continue;
-        status = number_at(source, row, value, &number);
+        TACIT_TRY(number_at(source, row, value, &number));
         next->reward = !spec->has_above ? number : number > spec->above ? 1 : 0;
-        if (status == TACIT_OK && time != NOBODY)
-            status = number_at(source, row, time, &next->time);
+        if (time != NOBODY)
+            TACIT_TRY(number_at(source, row, time, &next->time));
         builder->decision_count++;
     }
     qsort(builder->decisions, builder->decision_count, sizeof *builder->decisions,
           compare_decisions);
-    return status;
+    return TACIT_OK;
 }
 
 static enum tacit_status read_decisions(struct builder *builder, struct tacit_context_data *data)
@@ -292,10 +292,9 @@ static enum tacit_status add_texts(const struct builder *builder, const struct s
 {
     uint32_t item;
     uint32_t column;
-    enum tacit_status status = find_column(source, text->item, &item);
-    if (status == TACIT_OK)
-        status = find_column(source, text->text, &column);
-    for (uint32_t row = 1; row < source->table.row_count && status == TACIT_OK; row++) {
+    TACIT_TRY(find_column(source, text->item, &item));
+    TACIT_TRY(find_column(source, text->text, &column));
+    for (uint32_t row = 1; row < source->table.row_count; row++) {
         uint32_t const number = data_names_find(&builder->items, field(source, row, item));
         char *said = field(source, row, column);
         if (text->names != NULL) {
@@ -307,7 +306,7 @@ static enum tacit_status add_texts(const struct builder *builder, const struct s
         if (number != NOBODY && !data_words_add(words, number, said))
             return out_of_memory(builder);
     }
-    return status;
+    return TACIT_OK;
 }
 
 static enum tacit_status read_text(const struct builder *builder,
@@ -315,9 +314,8 @@ static enum tacit_status read_text(const struct builder *builder,
 {
     struct glossary glossary = {.texts = NULL};
     struct source source;
-    enum tacit_status status = open_source(&source, builder->spec, text->table, builder->error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(open_source(&source, builder->spec, text->table, builder->error));
+    enum tacit_status status = TACIT_OK;
     if (text->names != NULL)
         status = read_glossary(builder, text, &glossary);
     if (status == TACIT_OK)
@@ -403,10 +401,9 @@ static enum tacit_status read_vector(const struct source *source, uint32_t row,
 
 static enum tacit_status find_features(const struct source *source, uint32_t *columns)
 {
-    enum tacit_status status = TACIT_OK;
-    for (uint32_t i = 0; i < source->spec->dimension && status == TACIT_OK; i++)
-        status = find_column(source, source->spec->features[i], &columns[i]);
-    return status;
+    for (uint32_t i = 0; i < source->spec->dimension; i++)
+        TACIT_TRY(find_column(source, source->spec->features[i], &columns[i]));
+    return TACIT_OK;
 }
 
 static enum tacit_status read_item_vectors(struct builder *builder, const struct source *source)
@@ -414,12 +411,12 @@ static enum tacit_status read_item_vectors(struct builder *builder, const struct
     uint32_t const d = builder->spec->dimension;
     uint32_t columns[TACIT_LINALG_DIMENSION_MAX];
     uint32_t item;
-    enum tacit_status status = find_column(source, builder->spec->item_column, &item);
-    if (status == TACIT_OK)
-        status = find_features(source, columns);
+    TACIT_TRY(find_column(source, builder->spec->item_column, &item));
+    TACIT_TRY(find_features(source, columns));
     bool *const is_there = calloc(builder->items.count + (size_t)1, sizeof *is_there);
-    if (status == TACIT_OK && is_there == NULL)
-        status = out_of_memory(builder);
+    if (is_there == NULL)
+        return out_of_memory(builder);
+    enum tacit_status status = TACIT_OK;
     for (uint32_t row = 1; row < source->table.row_count && status == TACIT_OK; row++) {
         uint32_t const number = data_names_find(&builder->items, field(source, row, item));
         if (number == NOBODY)
@@ -546,15 +543,12 @@ static enum tacit_status read_offers(struct builder *builder, const struct sourc
     struct tacit_context_spec const *const spec = builder->spec;
     uint32_t const items = source->table.row_count - 1;
     uint32_t columns[3 + TACIT_LINALG_DIMENSION_MAX];
-    enum tacit_status status = find_column(source, spec->agent, &columns[0]);
-    if (status == TACIT_OK)
-        status = find_column(source, spec->decision, &columns[1]);
-    if (status == TACIT_OK)
-        status = find_column(source, spec->value, &columns[2]);
-    if (status == TACIT_OK)
-        status = find_features(source, columns + 3);
-    if (status == TACIT_OK && items % spec->arm_count != 0)
-        status = fail(source, items, "the last decision has fewer rows than there are arms");
+    TACIT_TRY(find_column(source, spec->agent, &columns[0]));
+    TACIT_TRY(find_column(source, spec->decision, &columns[1]));
+    TACIT_TRY(find_column(source, spec->value, &columns[2]));
+    TACIT_TRY(find_features(source, columns + 3));
+    if (items % spec->arm_count != 0)
+        return fail(source, items, "the last decision has fewer rows than there are arms");
     builder->vectors = calloc((size_t)items * spec->dimension, sizeof *builder->vectors);
     builder->owners = malloc(items * sizeof *builder->owners);
     builder->chosen = malloc(items * sizeof *builder->chosen);
@@ -562,10 +556,10 @@ static enum tacit_status read_offers(struct builder *builder, const struct sourc
     if (builder->vectors == NULL || builder->owners == NULL || builder->chosen == NULL ||
         builder->rewards == NULL)
         return out_of_memory(builder);
-    for (uint32_t item = 0; item < items && status == TACIT_OK; item++)
-        status = read_arm(builder, source, item, columns);
+    for (uint32_t item = 0; item < items; item++)
+        TACIT_TRY(read_arm(builder, source, item, columns));
     builder->decision_count = items / spec->arm_count;
-    return status;
+    return TACIT_OK;
 }
 
 static enum tacit_status build_offers(struct builder *builder, struct tacit_context_data *data)

@@ -59,10 +59,9 @@ static enum tacit_status read_pairs(struct tacit_edge *edges, const struct tacit
                                     const char *path, uint32_t agent_count,
                                     struct tacit_error *error)
 {
-    enum tacit_status status = TACIT_OK;
-    for (uint32_t row = 0; row < table->row_count && status == TACIT_OK; row++)
-        status = read_pair(&edges[row], table, row, path, agent_count, error);
-    return status;
+    for (uint32_t row = 0; row < table->row_count; row++)
+        TACIT_TRY(read_pair(&edges[row], table, row, path, agent_count, error));
+    return TACIT_OK;
 }
 
 enum tacit_status tacit_edges_read(struct tacit_edges *edges, const char *path,

@@ -799,30 +799,17 @@ static enum tacit_status find_traffic(const struct builder *builder, double traf
     return status;
 }
 
-/* Ensures: on an error *log is untouched. */
-static enum tacit_status make_log(const struct builder *builder, struct tacit_log *log)
+/* Ensures: also after an error *log can be freed. */
+static enum tacit_status fill_log(const struct builder *builder, struct tacit_log *log)
 {
-    struct tacit_log made;
-    enum tacit_status status = allocate_log(builder, &made);
-    if (status == TACIT_OK)
-        status = fill_rows(builder, &made.rows);
-    if (status == TACIT_OK)
-        status = allocate_weights(builder, &made);
-    if (status == TACIT_OK) {
-        sort_rewards(builder, &made);
-        status = average_cells(builder, &made);
-    }
-    if (status == TACIT_OK)
-        status = weigh_cells(builder, &made);
-    if (status == TACIT_OK)
-        status = find_traffic(builder, made.traffic);
-    if (status == TACIT_OK)
-        status = count_units(builder, &made);
-    if (status == TACIT_OK)
-        *log = made;
-    else
-        tacit_log_free(&made);
-    return status;
+    TACIT_TRY(allocate_log(builder, log));
+    TACIT_TRY(fill_rows(builder, &log->rows));
+    TACIT_TRY(allocate_weights(builder, log));
+    sort_rewards(builder, log);
+    TACIT_TRY(average_cells(builder, log));
+    TACIT_TRY(weigh_cells(builder, log));
+    TACIT_TRY(find_traffic(builder, log->traffic));
+    return count_units(builder, log);
 }
 
 /* ---- Public -------------------------------------------------------------------------------- */
@@ -965,6 +952,17 @@ static void find_decimal(struct builder *builder)
     builder->decimal = has_comma && !has_point ? ',' : '.';
 }
 
+static enum tacit_status read_table(struct builder *builder, struct tacit_rng *rng)
+{
+    TACIT_TRY(find_columns(builder));
+    TACIT_TRY(filter_rows(builder));
+    TACIT_TRY(find_arms(builder));
+    TACIT_TRY(check_named_values(builder));
+    find_decimal(builder);
+    TACIT_TRY(split_rows(builder, rng));
+    return collect_entries(builder);
+}
+
 static void free_builder(struct builder *builder)
 {
     data_names_free(&builder->units);
@@ -984,21 +982,14 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
     TACIT_IMPLIES(spec->split == TACIT_LOG_RANDOM, rng != NULL);
     TACIT_IMPLIES(spec->is_uniform || spec->propensity_column != NULL, spec->arms == NULL);
     struct builder builder = {.table = table, .path = path, .spec = spec, .error = error};
-    enum tacit_status status = find_columns(&builder);
+    struct tacit_log made = {0};
+    enum tacit_status status = read_table(&builder, rng);
     if (status == TACIT_OK)
-        status = filter_rows(&builder);
+        status = fill_log(&builder, &made);
     if (status == TACIT_OK)
-        status = find_arms(&builder);
-    if (status == TACIT_OK)
-        status = check_named_values(&builder);
-    if (status == TACIT_OK)
-        find_decimal(&builder);
-    if (status == TACIT_OK)
-        status = split_rows(&builder, rng);
-    if (status == TACIT_OK)
-        status = collect_entries(&builder);
-    if (status == TACIT_OK)
-        status = make_log(&builder, log);
+        *log = made;
+    else
+        tacit_log_free(&made);
     free_builder(&builder);
     return status;
 }

@@ -215,9 +215,7 @@ static char recognise_separator(const char *at)
 
 static enum tacit_status parse(struct parser *parser, const struct data_unpacked *file)
 {
-    enum tacit_status status = refuse_nul(parser, file);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(refuse_nul(parser, file));
     if (strncmp(parser->next, "\xEF\xBB\xBF", 3) ==
         0) /* the mark some programs write before UTF-8 */
         parser->next += 3;
@@ -227,9 +225,7 @@ static enum tacit_status parse(struct parser *parser, const struct data_unpacked
             return TACIT_OK;
         if (parser->separator == '\0')
             parser->separator = recognise_separator(parser->next);
-        status = read_row(parser);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(read_row(parser));
     }
 }
 

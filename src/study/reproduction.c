@@ -217,35 +217,33 @@ static enum tacit_status check_metric(const struct tacit_claims *claims, uint32_
 static enum tacit_status check_claim(const struct tacit_claims *claims,
                                      const struct tacit_claim *claim, struct tacit_error *error)
 {
-    enum tacit_status status = TACIT_OK;
-    for (uint32_t i = 0; i < claim->measure.step_count && status == TACIT_OK; i++) {
+    for (uint32_t i = 0; i < claim->measure.step_count; i++) {
         struct tacit_measure_step const *const step = &claim->measure.steps[i];
         unsigned const kinds = step->kind == TACIT_MEASURE_RESULT ? kinds_of(step->metric) : 0;
         if (step->kind != TACIT_MEASURE_RESULT || (step->slot > 0 && (kinds & IS_SERIES) != 0))
             continue;
-        status = check_metric(claims, claim->line, "measure", step->metric, error);
-        if (status == TACIT_OK && step->slot > 0 &&
+        TACIT_TRY(check_metric(claims, claim->line, "measure", step->metric, error));
+        if (step->slot > 0 &&
             ((kinds & IS_CURVE) == 0 || strcmp(step->metric, "regret_per_agent") == 0))
-            status = tacit_claims_refuse(
+            return tacit_claims_refuse(
                 claims, claim->line, "measure", error,
                 "'@' belongs to what is recorded over time: regret, and of some protocols reward, "
                 "updates, links, scalars, bytes, and series");
     }
-    return status;
+    return TACIT_OK;
 }
 
 static enum tacit_status check_all_claims(const struct tacit_claims *claims,
                                           const struct tacit_claims_figure *figure,
                                           struct tacit_error *error)
 {
-    enum tacit_status status = TACIT_OK;
-    for (uint32_t i = 0; i < figure->claim_count && status == TACIT_OK; i++) {
+    for (uint32_t i = 0; i < figure->claim_count; i++) {
         struct tacit_claim const *const claim = &figure->claims[i];
-        status = check_claim(claims, claim, error);
-        if (status == TACIT_OK && claim->fast != NULL)
-            status = check_claim(claims, claim->fast, error);
+        TACIT_TRY(check_claim(claims, claim, error));
+        if (claim->fast != NULL)
+            TACIT_TRY(check_claim(claims, claim->fast, error));
     }
-    return status;
+    return TACIT_OK;
 }
 
 /* A series is drawn over slots or over another series; only regret has something taken off. */
@@ -257,36 +255,33 @@ static enum tacit_status check_figure(const struct tacit_claims *claims,
     unsigned const kinds = kinds_of(figure->y);
     bool const is_series = (kinds & IS_SERIES) != 0;
     uint32_t const line = figure->plot_line;
-    enum tacit_status status = TACIT_OK;
     if (is_series && !is_curve && (kinds_of(figure->x) & IS_SERIES) == 0)
-        status = tacit_claims_refuse(claims, line, "plot.x", error,
-                                     "y is a series; allowed: t, or a series");
-    else if (is_series && figure->has_minus)
-        status = tacit_claims_refuse(claims, line, "plot.minus", error, "belongs to regret");
-    if (!is_series && !is_curve)
-        status = check_metric(claims, line, "plot.x", figure->x, error);
-    if (status == TACIT_OK && !is_series && !is_curve)
-        status = check_metric(claims, line, "plot.y", figure->y, error);
-    for (uint32_t i = 0; status == TACIT_OK && !is_series && i < figure->curve_count; i++)
+        return tacit_claims_refuse(claims, line, "plot.x", error,
+                                   "y is a series; allowed: t, or a series");
+    if (is_series && figure->has_minus)
+        return tacit_claims_refuse(claims, line, "plot.minus", error, "belongs to regret");
+    if (!is_series && !is_curve) {
+        TACIT_TRY(check_metric(claims, line, "plot.x", figure->x, error));
+        TACIT_TRY(check_metric(claims, line, "plot.y", figure->y, error));
+    }
+    for (uint32_t i = 0; !is_series && i < figure->curve_count; i++)
         if (figure->curves[i].y != NULL)
-            status = check_metric(claims, line, "curves.y", figure->curves[i].y, error);
-    if (status == TACIT_OK && is_curve && (kinds & (IS_SERIES | IS_CURVE)) == 0 &&
+            TACIT_TRY(check_metric(claims, line, "curves.y", figure->curves[i].y, error));
+    if (is_curve && (kinds & (IS_SERIES | IS_CURVE)) == 0 &&
         ((kinds & IS_BAND) == 0 || figure->has_minus))
-        status = tacit_claims_refuse(
+        return tacit_claims_refuse(
             claims, line, "plot.y", error,
             "over t only regret is recorded, and what a protocol draws bands of; allowed: regret, "
             "regret_per_agent, of some protocols reward, updates, links, scalars, bytes, and "
             "without minus estimates");
-    return status == TACIT_OK ? check_all_claims(claims, figure, error) : status;
+    return check_all_claims(claims, figure, error);
 }
 
 enum tacit_status reproduction_load(struct reproduction *reproduction, const char *path,
                                     struct tacit_error *error)
 {
     *reproduction = (struct reproduction){0};
-    enum tacit_status status = tacit_claims_load(&reproduction->claims, path, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_claims_load(&reproduction->claims, path, error));
     struct tacit_claims const *const claims = reproduction->claims;
     reproduction->figures_wanted = room_for(reproduction, claims->figure_count, sizeof(bool));
     reproduction->figures_left = room_for(reproduction, claims->figure_count, sizeof(bool));
@@ -296,8 +291,7 @@ enum tacit_status reproduction_load(struct reproduction *reproduction, const cha
         room_for(reproduction, claims->experiment_count, sizeof(struct tacit_experiment));
     reproduction->simulations =
         room_for(reproduction, claims->experiment_count, sizeof(struct simulation));
-    if (reproduction->is_out_of_memory)
-        status = TACIT_MEMORY;
+    enum tacit_status status = reproduction->is_out_of_memory ? TACIT_MEMORY : TACIT_OK;
     for (uint32_t i = 0; i < claims->figure_count && status == TACIT_OK; i++)
         status = check_figure(claims, &claims->figures[i], error);
     if (status != TACIT_OK)
@@ -439,21 +433,19 @@ static enum tacit_status check_has(const struct reproduction *reproduction, uint
 static enum tacit_status check_steps(const struct reproduction *reproduction,
                                      const struct tacit_claim *claim, struct tacit_error *error)
 {
-    enum tacit_status status = TACIT_OK;
-    for (uint32_t i = 0; i < claim->measure.step_count && status == TACIT_OK; i++) {
+    for (uint32_t i = 0; i < claim->measure.step_count; i++) {
         struct tacit_measure_step const *const step = &claim->measure.steps[i];
         if (step->kind != TACIT_MEASURE_RESULT)
             continue;
         if (step->slot == 0 || (kinds_of(step->metric) & IS_SERIES) == 0)
-            status = check_has(reproduction, claim->line, "measure", step->experiment, step->metric,
-                               IS_NUMBER, error);
-        if (status == TACIT_OK)
-            status = check_slot(reproduction, claim, step, error);
-        if (status == TACIT_OK && step->slot > 0)
-            status = check_has(reproduction, claim->line, "measure", step->experiment, step->metric,
-                               IS_CURVE | IS_SERIES, error);
+            TACIT_TRY(check_has(reproduction, claim->line, "measure", step->experiment,
+                                step->metric, IS_NUMBER, error));
+        TACIT_TRY(check_slot(reproduction, claim, step, error));
+        if (step->slot > 0)
+            TACIT_TRY(check_has(reproduction, claim->line, "measure", step->experiment,
+                                step->metric, IS_CURVE | IS_SERIES, error));
     }
-    return status;
+    return TACIT_OK;
 }
 
 /* The metric of a figure's point. */
@@ -479,19 +471,16 @@ static enum tacit_status check_plot(const struct reproduction *reproduction,
 {
     unsigned const kinds = kinds_over_time(figure);
     unsigned const asked = kinds == 0 ? IS_NUMBER : kinds;
-    enum tacit_status status = TACIT_OK;
-    for (uint32_t i = 0; i < figure->curve_count && status == TACIT_OK; i++) {
+    for (uint32_t i = 0; i < figure->curve_count; i++) {
         struct tacit_claims_curve const *const curve = &figure->curves[i];
         if (strcmp(figure->x, "t") != 0)
-            status = check_has(reproduction, figure->plot_line, "plot.x", curve->experiment,
-                               figure->x, asked, error);
-        if (status == TACIT_OK)
-            status =
-                check_has(reproduction, figure->plot_line,
-                          kinds == 0 && curve->y != NULL ? "curves.y" : "plot.y", curve->experiment,
-                          kinds == 0 ? y_of(figure, curve) : figure->y, asked, error);
+            TACIT_TRY(check_has(reproduction, figure->plot_line, "plot.x", curve->experiment,
+                                figure->x, asked, error));
+        TACIT_TRY(check_has(
+            reproduction, figure->plot_line, kinds == 0 && curve->y != NULL ? "curves.y" : "plot.y",
+            curve->experiment, kinds == 0 ? y_of(figure, curve) : figure->y, asked, error));
     }
-    return status;
+    return TACIT_OK;
 }
 
 /* Curves are taken off one another run by run and slot by slot. */
@@ -518,15 +507,13 @@ static enum tacit_status check_loaded(const struct reproduction *reproduction,
                                       const struct tacit_claims_figure *figure,
                                       struct tacit_error *error)
 {
-    enum tacit_status status = check_minus(reproduction, figure, error);
-    if (status == TACIT_OK)
-        status = check_plot(reproduction, figure, error);
-    for (uint32_t i = 0; i < figure->claim_count && status == TACIT_OK; i++) {
-        status = check_steps(reproduction, &figure->claims[i], error);
-        if (status == TACIT_OK)
-            status = check_runs(reproduction, &figure->claims[i], error);
+    TACIT_TRY(check_minus(reproduction, figure, error));
+    TACIT_TRY(check_plot(reproduction, figure, error));
+    for (uint32_t i = 0; i < figure->claim_count; i++) {
+        TACIT_TRY(check_steps(reproduction, &figure->claims[i], error));
+        TACIT_TRY(check_runs(reproduction, &figure->claims[i], error));
     }
-    return status;
+    return TACIT_OK;
 }
 
 /* Loads what is wanted; of what has no data here, says so, and marks it. */
@@ -595,13 +582,12 @@ enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool i
     for (uint32_t i = 0; i < claims->figure_count; i++)
         if (reproduction->figures_wanted[i])
             want_experiments(reproduction, &claims->figures[i]);
-    enum tacit_status status = load_wanted(reproduction, is_fast, absent, error);
-    if (status == TACIT_OK)
-        status = leave_out(reproduction, absent, error);
-    for (uint32_t i = 0; i < claims->figure_count && status == TACIT_OK; i++)
+    TACIT_TRY(load_wanted(reproduction, is_fast, absent, error));
+    TACIT_TRY(leave_out(reproduction, absent, error));
+    for (uint32_t i = 0; i < claims->figure_count; i++)
         if (reproduction->figures_wanted[i])
-            status = check_loaded(reproduction, &claims->figures[i], error);
-    return status;
+            TACIT_TRY(check_loaded(reproduction, &claims->figures[i], error));
+    return TACIT_OK;
 }
 
 uint32_t reproduction_run_count(const struct reproduction *reproduction)
@@ -652,12 +638,11 @@ enum tacit_status reproduction_run(struct reproduction *reproduction, const char
                                    bool is_fast, uint32_t thread_count,
                                    struct tacit_sim_control *control, struct tacit_error *error)
 {
-    enum tacit_status status = TACIT_OK;
     TACIT_ASSERT(reproduction->experiments_wanted != NULL && thread_count > 0);
-    for (uint32_t i = 0; i < reproduction->claims->experiment_count && status == TACIT_OK; i++)
+    for (uint32_t i = 0; i < reproduction->claims->experiment_count; i++)
         if (reproduction->experiments_wanted[i])
-            status = run_one(reproduction, i, kept, is_fast, thread_count, control, error);
-    return status;
+            TACIT_TRY(run_one(reproduction, i, kept, is_fast, thread_count, control, error));
+    return TACIT_OK;
 }
 
 void reproduction_forget(const struct reproduction *reproduction, const char *kept)
@@ -812,6 +797,13 @@ static void add_point(struct canvas *canvas, double x, struct tacit_report_summa
     canvas->hi[at] = y.max;
 }
 
+/* The means of what is in the values of so many runs. */
+static void add_mean(struct canvas *canvas, uint32_t runs)
+{
+    add_point(canvas, tacit_report_summarise(canvas->values[0], runs, 1).mean,
+              tacit_report_summarise(canvas->values[1], runs, 1));
+}
+
 /* The family's band: the mean over the agents, between the lowest and the highest of them; each of
  * the three a mean over the runs. */
 static struct tacit_report_series draw_band(struct reproduction *reproduction,
@@ -867,14 +859,10 @@ static struct tacit_report_series draw_curve(struct reproduction *reproduction,
 static bool get_series(const struct reproduction *reproduction, uint32_t index, const char *name,
                        uint32_t slot, double *values)
 {
-    struct tacit_experiment const *const experiment = &reproduction->experiments[index];
-    struct tacit_sim const *const sim = &experiment->sim;
-    struct simulation const *const simulation = &reproduction->simulations[index];
-    uint32_t const series = find_series(experiment->family, name);
-    for (uint32_t run = 0; run < simulation->finished; run++) {
-        const double *const row = simulation->results.profiles + (size_t)run * sim->profile_values;
-        values[run] = series == UINT32_MAX ? (double)sim->series_slots[slot]
-                                           : row[(size_t)series * sim->series_count + slot];
+    bool const is_slot = strcmp(name, "t") == 0;
+    for (uint32_t run = 0; run < reproduction->simulations[index].finished; run++) {
+        values[run] = is_slot ? (double)reproduction->experiments[index].sim.series_slots[slot]
+                              : recording_of(reproduction, index, name, run).values[slot];
         if (isnan(values[run]))
             return false;
     }
@@ -893,8 +881,7 @@ static struct tacit_report_series draw_series(struct reproduction *reproduction,
     for (uint32_t slot = 0; is_kept && slot < sim->series_count; slot++)
         if (get_series(reproduction, curve->experiment, figure->x, slot, canvas.values[0]) &&
             get_series(reproduction, curve->experiment, figure->y, slot, canvas.values[1]))
-            add_point(&canvas, tacit_report_summarise(canvas.values[0], runs, 1).mean,
-                      tacit_report_summarise(canvas.values[1], runs, 1));
+            add_mean(&canvas, runs);
     return canvas.series;
 }
 
@@ -923,8 +910,7 @@ static struct tacit_report_series draw_points(struct reproduction *reproduction,
         get_values(reproduction, curve->experiment, figure->x, 0, canvas.values[0]);
         get_values(reproduction, curve->experiment, y_of(figure, curve), 0, canvas.values[1]);
         canvas.names[canvas.series.count] = curve->label;
-        add_point(&canvas, tacit_report_summarise(canvas.values[0], runs, 1).mean,
-                  tacit_report_summarise(canvas.values[1], runs, 1));
+        add_mean(&canvas, runs);
     }
     return canvas.series;
 }

@@ -229,15 +229,14 @@ enum tacit_status simulate_baselines(struct simulation *simulation,
                                      struct tacit_sim_control *shared, struct tacit_error *error)
 {
     size_t const count = experiment->config->baseline_count;
-    enum tacit_status status = TACIT_OK;
     TACIT_ASSERT(simulation->finished == experiment->sim.run_count);
     simulation->played = calloc(count + 1, sizeof *simulation->played);
     simulation->played_curves = calloc(count + 1, sizeof *simulation->played_curves);
     if (simulation->played == NULL || simulation->played_curves == NULL)
         return TACIT_MEMORY;
-    for (uint32_t i = 0; i < count && status == TACIT_OK; i++)
-        status = play_another(simulation, experiment, cache, i, thread_count, shared, error);
-    return status;
+    for (uint32_t i = 0; i < count; i++)
+        TACIT_TRY(play_another(simulation, experiment, cache, i, thread_count, shared, error));
+    return TACIT_OK;
 }
 
 /* ---- Shares ---- */
