@@ -214,10 +214,9 @@ static int cite(const struct shelf *shelf, const struct arguments *arguments)
 /* Everything is loaded before anything runs: wrong input is found at once. */
 static enum tacit_status prepare_all(struct shelf *shelf, bool is_fast, struct tacit_error *error)
 {
-    enum tacit_status status = TACIT_OK;
-    for (uint32_t i = 0; i < shelf->count && status == TACIT_OK; i++)
-        status = reproduction_prepare(&shelf->papers[i], is_fast, error);
-    return status;
+    for (uint32_t i = 0; i < shelf->count; i++)
+        TACIT_TRY(reproduction_prepare(&shelf->papers[i], is_fast, error));
+    return TACIT_OK;
 }
 
 static enum tacit_status run_all(struct shelf *shelf, const struct arguments *arguments,
@@ -244,8 +243,8 @@ static enum tacit_status print_paper(const struct arguments *arguments,
 {
     if (!is_first)
         (void)fputs(arguments->json ? "," : "\n", stdout);
-    enum tacit_status status = arguments->json ? tacit_report_paper_json(report, stdout)
-                                               : tacit_report_paper_table(report, stdout);
+    enum tacit_status const status = arguments->json ? tacit_report_paper_json(report, stdout)
+                                                     : tacit_report_paper_table(report, stdout);
     if (status != TACIT_OK) {
         (void)snprintf(error->text, sizeof error->text,
                        "tacit reproduce: the results could not be printed");
@@ -255,12 +254,12 @@ static enum tacit_status print_paper(const struct arguments *arguments,
         return TACIT_OK;
     char path[PATH_BYTES];
     (void)snprintf(path, sizeof path, "%s/%s", arguments->out, report->id);
-    status = tacit_report_paper_write(report, path, error);
-    if (status == TACIT_OK && arguments->format != NULL)
-        status = drawing_convert(report, path, arguments->format, error);
-    if (status == TACIT_OK && !arguments->json)
+    TACIT_TRY(tacit_report_paper_write(report, path, error));
+    if (arguments->format != NULL)
+        TACIT_TRY(drawing_convert(report, path, arguments->format, error));
+    if (!arguments->json)
         (void)printf("Report: %s/report.html\n", path);
-    return status;
+    return TACIT_OK;
 }
 
 /* Result: the exit code; all_printed: it says what the verdicts are, not what went wrong. */

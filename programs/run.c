@@ -37,10 +37,10 @@ static enum tacit_status print_report(const struct arguments *arguments,
     status = command_printed(status, error);
     if (status != TACIT_OK || arguments->out == NULL)
         return status;
-    status = tacit_report_write(report, arguments->out, error);
-    if (status == TACIT_OK && !arguments->json)
+    TACIT_TRY(tacit_report_write(report, arguments->out, error));
+    if (!arguments->json)
         (void)printf("\nReport: %s/report.html\n", arguments->out);
-    return status;
+    return TACIT_OK;
 }
 
 /* ---- The command ---- */

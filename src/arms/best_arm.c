@@ -430,10 +430,9 @@ static enum tacit_status draw_order(struct tacit_best_arm *state,
     uint32_t count = 0;
     TACIT_BITS_EACH (arm, open_of(state), arms_of(state))
         order[count++] = arm;
-    enum tacit_status const status = tacit_entropy_shuffle(entropy, count, order);
-    if (status == TACIT_OK)
-        state->position = 0;
-    return status;
+    TACIT_TRY(tacit_entropy_shuffle(entropy, count, order));
+    state->position = 0;
+    return TACIT_OK;
 }
 
 /* Shuffled: the next of the order that is still open; else the open arm with the lowest index. */
@@ -445,10 +444,8 @@ static enum tacit_status next_in_round(struct tacit_best_arm *state,
         *arm = tacit_bits_next(open_of(state), arms_of(state), 0);
         return TACIT_OK;
     }
-    enum tacit_status const status =
-        state->position == NOT_DRAWN ? draw_order(state, entropy) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
+    if (state->position == NOT_DRAWN)
+        TACIT_TRY(draw_order(state, entropy));
     while (!tacit_bits_has(open_of(state), order_of(state)[state->position]))
         state->position++;
     *arm = order_of(state)[state->position];
@@ -505,15 +502,12 @@ enum tacit_status tacit_best_arm_next(struct tacit_best_arm *state,
     TACIT_ASSERT(arm != NULL);
     uint32_t next = (uint32_t)state->pending;
     if (state->pending == TACIT_NO_ARM) {
-        enum tacit_status status = TACIT_OK;
         if (state->remaining_count == 1)
             next = next_remaining(state, 0);
         else if (is_adaptive(state))
             next = next_adaptive(state);
         else
-            status = next_in_round(state, entropy, &next);
-        if (status != TACIT_OK)
-            return status;
+            TACIT_TRY(next_in_round(state, entropy, &next));
     }
     TACIT_ASSERT(tacit_bits_has(remaining_of(state), next));
     state->pending = next;

@@ -69,15 +69,11 @@ static enum tacit_status accept(wide numerator, uint64_t denominator,
                                 const struct tacit_entropy *entropy, bool *heads)
 {
     TACIT_ASSERT(denominator > 0);
-    enum tacit_status status = TACIT_OK;
     *heads = true;
-    while (numerator >= denominator && *heads && status == TACIT_OK) {
-        status = privacy_bernoulli_exp(1, 1, entropy, heads);
-        numerator -= denominator;
-    }
-    if (*heads && status == TACIT_OK)
-        status = privacy_bernoulli_exp((uint64_t)numerator, denominator, entropy, heads);
-    return status;
+    for (; numerator >= denominator && *heads; numerator -= denominator)
+        TACIT_TRY(privacy_bernoulli_exp(1, 1, entropy, heads));
+    return *heads ? privacy_bernoulli_exp((uint64_t)numerator, denominator, entropy, heads)
+                  : TACIT_OK;
 }
 
 /* Algorithm 3 with t = 2^k, sigma^2 = t q: discrete Laplace of scale t, kept with probability

@@ -60,12 +60,11 @@ static enum tacit_status flip(uint64_t x, uint64_t t, uint64_t k,
 {
     uint64_t draw;
     uint64_t other = 0;
-    enum tacit_status status = tacit_entropy_below(entropy, t, &draw);
-    if (status == TACIT_OK && k > 1)
-        status = tacit_entropy_below(entropy, k, &other);
-    if (status == TACIT_OK)
-        *heads = draw < x && other == 0;
-    return status;
+    TACIT_TRY(tacit_entropy_below(entropy, t, &draw));
+    if (k > 1)
+        TACIT_TRY(tacit_entropy_below(entropy, k, &other));
+    *heads = draw < x && other == 0;
+    return TACIT_OK;
 }
 
 /* CKS Algorithm 1: exp(-x/t) by the first tails among coins of x/t, x/(2t), .. */

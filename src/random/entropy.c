@@ -43,10 +43,9 @@ enum tacit_status random_fill_from_stream(void *context, void *bytes, size_t siz
 enum tacit_status random_word_from_bytes(const struct tacit_entropy *entropy, uint64_t *word)
 {
     uint8_t bytes[WORD_BYTES];
-    enum tacit_status const status = entropy->fill(entropy->context, bytes, sizeof bytes);
-    if (status == TACIT_OK)
-        *word = load_word(bytes);
-    return status;
+    TACIT_TRY(entropy->fill(entropy->context, bytes, sizeof bytes));
+    *word = load_word(bytes);
+    return TACIT_OK;
 }
 
 static enum tacit_status draw_word(const struct tacit_entropy *entropy, uint64_t *word)
@@ -82,10 +81,9 @@ enum tacit_status tacit_entropy_uniform(const struct tacit_entropy *entropy, dou
     TACIT_ASSERT(entropy != NULL);
     TACIT_ASSERT(out != NULL);
     uint64_t word;
-    enum tacit_status const status = draw_word(entropy, &word);
-    if (status == TACIT_OK)
-        *out = random_uniform_of(word);
-    return status;
+    TACIT_TRY(draw_word(entropy, &word));
+    *out = random_uniform_of(word);
+    return TACIT_OK;
 }
 
 /* Floyd's method (Bentley, Floyd 1987): when the universe grows from {0, .., top-1} to {0, ..,
@@ -101,10 +99,7 @@ enum tacit_status tacit_entropy_subset(const struct tacit_entropy *entropy, uint
         memset(bits, 0, TACIT_BITS_WORDS(population) * sizeof bits[0]);
     for (uint32_t top = population - count; top < population; top++) {
         uint64_t candidate;
-        enum tacit_status const status =
-            tacit_entropy_below(entropy, (uint64_t)top + 1, &candidate);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_entropy_below(entropy, (uint64_t)top + 1, &candidate));
         tacit_bits_add(bits, tacit_bits_has(bits, (uint32_t)candidate) ? top : (uint32_t)candidate);
     }
     return TACIT_OK;
@@ -118,9 +113,7 @@ static enum tacit_status draw_choices(const struct tacit_entropy *entropy, uint3
 {
     for (uint32_t refused = 0; refused < RANDOM_REFUSALS_MAX; refused++) {
         uint64_t word;
-        enum tacit_status const status = draw_word(entropy, &word);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(draw_word(entropy, &word));
         for (uint32_t i = 0; i < choice_count; i++) {
             choices[i] = (uint32_t)random_times(word, bound_first - i, &word);
         }
@@ -148,10 +141,7 @@ enum tacit_status tacit_entropy_shuffle(const struct tacit_entropy *entropy, uin
             product *= next;
             choice_count++;
         }
-        enum tacit_status const status =
-            draw_choices(entropy, bound, choice_count, product, choices);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(draw_choices(entropy, bound, choice_count, product, choices));
         for (uint32_t i = 0; i < choice_count; i++, bound--) {
             uint32_t const kept = items[bound - 1];
             items[bound - 1] = items[choices[i]];

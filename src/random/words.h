@@ -91,9 +91,7 @@ RANDOM_INLINE enum tacit_status random_entropy_below(const struct tacit_entropy 
 {
     for (uint32_t refused = 0; refused < RANDOM_REFUSALS_MAX; refused++) {
         uint64_t word;
-        enum tacit_status const status = random_entropy_word(entropy, is_stream, &word);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(random_entropy_word(entropy, is_stream, &word));
         uint64_t low;
         uint64_t const high = random_times(word, bound, &low);
         if (random_is_even(low, bound)) {

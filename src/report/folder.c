@@ -70,11 +70,10 @@ enum tacit_status tacit_report_make(const char *directory, struct tacit_error *e
 {
     struct folder folder;
     TACIT_ASSERT(directory != NULL);
-    enum tacit_status status = open_folder(&folder, directory, error);
-    if (status != TACIT_OK)
-        return status;
-    if (faccessat(folder.handle, ".", W_OK | X_OK, AT_EACCESS) != 0)
-        status = refuse(&folder, "", strerror(errno));
+    TACIT_TRY(open_folder(&folder, directory, error));
+    enum tacit_status const status = faccessat(folder.handle, ".", W_OK | X_OK, AT_EACCESS) == 0
+                                         ? TACIT_OK
+                                         : refuse(&folder, "", strerror(errno));
     close_folder(&folder);
     return status;
 }
@@ -150,9 +149,8 @@ enum tacit_status report_write_files(const char *directory, const struct report_
                                      size_t count, struct tacit_error *error)
 {
     struct folder folder;
-    enum tacit_status status = open_folder(&folder, directory, error);
-    if (status != TACIT_OK)
-        return status;
+    enum tacit_status status = TACIT_OK;
+    TACIT_TRY(open_folder(&folder, directory, error));
     locale_t const before = report_locale_enter();
     for (size_t i = 0; i < count && status == TACIT_OK; i++)
         status = write_file(&folder, &files[i]);

@@ -33,9 +33,7 @@ static enum tacit_status play(struct pool *pool, void *run, uint32_t index,
         return TACIT_OK;
     tacit_sim_row_clear(row, pool->sim, metrics);
     sim_watch_start(row->watch, pool->sim, index);
-    enum tacit_status const status = pool->player->run_play(run, index, row, &pool->control->stop);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(pool->player->run_play(run, index, row, &pool->control->stop));
     tacit_sim_results_put(pool->results, pool->sim, metrics, index, row);
     sim_watch_put(row->watch, pool->sim, index, pool->results);
     atomic_fetch_add(&pool->control->finished_count, 1);
