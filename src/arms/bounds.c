@@ -70,8 +70,17 @@ static double slope_of(double m, double epsilon, double lambda)
     return m * 2 * lambda / ((epsilon - lambda) * (epsilon + lambda));
 }
 
-/* Of two kinds of noise: where the evidence against q = 1 rises no more. */
-static double largest_of_both(const struct problem *problem, double shortfall)
+/* That of both kinds of noise. */
+static double slope_of_both(const struct problem *problem, double lambda)
+{
+    return slope_of(problem->m, problem->epsilon, lambda) +
+           slope_of(problem->m_more, problem->epsilon_more, lambda);
+}
+
+/* The lambda at which what increases with it comes to a level, from below. */
+static double lambda_at(const struct problem *problem,
+                        double (*increasing)(const struct problem *problem, double lambda),
+                        double level)
 {
     double const end =
         problem->epsilon < problem->epsilon_more ? problem->epsilon : problem->epsilon_more;
@@ -79,10 +88,7 @@ static double largest_of_both(const struct problem *problem, double shortfall)
     double high = 1; /* shares of the end */
     while (high - low > SHARE_WIDTH) {
         double const middle = low + (high - low) / 2;
-        double const lambda = middle * end;
-        if (slope_of(problem->m, problem->epsilon, lambda) +
-                slope_of(problem->m_more, problem->epsilon_more, lambda) <
-            shortfall)
+        if (increasing(problem, middle * end) < level)
             low = middle;
         else
             high = middle;
@@ -95,7 +101,7 @@ static double largest_lambda(const struct problem *problem, double shortfall)
 {
     double const epsilon = problem->epsilon;
     if (problem->m_more > 0)
-        return largest_of_both(problem, shortfall);
+        return lambda_at(problem, slope_of_both, shortfall);
     if (isinf(epsilon))
         return LAMBDA_MAX;
     double const scaled = shortfall * epsilon;
@@ -237,26 +243,13 @@ static double best_share_squared(double n, double m, double epsilon, double leve
     return u;
 }
 
-/* What F is of two kinds of terms, as a function of lambda: it increases from -L. */
-static double best_lambda_of_both(const struct problem *problem)
+/* What F + L is of two kinds of terms, as a function of lambda. */
+static double level_of_both(const struct problem *problem, double lambda)
 {
-    double const end =
-        problem->epsilon < problem->epsilon_more ? problem->epsilon : problem->epsilon_more;
-    double low = 0;
-    double high = 1;
-    while (high - low > SHARE_WIDTH) {
-        double const middle = low + (high - low) / 2;
-        double const lambda = middle * end;
-        double const value = problem->n * lambda * lambda / 8 +
-                             lambda * slope_of(problem->m, problem->epsilon, lambda) +
-                             lambda * slope_of(problem->m_more, problem->epsilon_more, lambda) +
-                             noise_term(problem, lambda);
-        if (value < problem->level)
-            low = middle;
-        else
-            high = middle;
-    }
-    return end * (low > 0 ? low : SHARE_WIDTH);
+    return problem->n * lambda * lambda / 8 +
+           lambda * slope_of(problem->m, problem->epsilon, lambda) +
+           lambda * slope_of(problem->m_more, problem->epsilon_more, lambda) +
+           noise_term(problem, lambda);
 }
 
 double tacit_bounds_radius_of(uint64_t pulls, uint64_t noises,
@@ -270,7 +263,7 @@ double tacit_bounds_radius_of(uint64_t pulls, uint64_t noises,
     if (isinf(problem.epsilon))
         return sqrt(log_level / (2 * n));
     if (problem.m_more > 0) {
-        double const lambda = best_lambda_of_both(&problem);
+        double const lambda = lambda_at(&problem, level_of_both, problem.level);
         return (log_level + n * lambda * lambda / 8 - noise_term(&problem, lambda)) / (lambda * n);
     }
     double const m = problem.m;
