@@ -234,7 +234,8 @@ enum tacit_status tacit_select_observe(struct tacit_select *select, const uint32
 void tacit_select_report(struct tacit_select *select, uint32_t user, uint64_t spent_nano);
 
 /* As tacit_select_observe where the users report what they have spent: nobody pays here, and nobody
- * is refused for its budget. spent_nano: in all, of each user of the round. */
+ * is refused for its budget. spent_nano: in all, of each user of the round; NULL: they have
+ * reported it. */
 enum tacit_status tacit_select_observe_reported(struct tacit_select *select, const uint32_t *users,
                                                 uint32_t count, const double *latencies,
                                                 double latency_max, const uint64_t *spent_nano);

@@ -118,14 +118,12 @@ static void spoil(struct storm_world *world)
         own->sites[site].clip = 0;
 }
 
-/* The last part of a hub's block (but for what is of two aggregators), the users of a choice, holds
- * nothing between two steps. */
+/* The last part of a hub's block (but for what is of two aggregators), the scratch of a choice,
+ * holds nothing between two steps. */
 static void spoil_scratch(struct storm_world *world)
 {
     struct tacit_select_hub_config config = own_of(world)->hub;
-    size_t const slots =
-        config.selector == TACIT_SELECTOR_ALL ? world->sites : config.select.users_per_round;
-    size_t const bytes = (slots + 1) / 2 * sizeof(uint64_t);
+    size_t const bytes = (tacit_select_choice_size(world->sites) + 7) / 8 * 8;
     config.has_helper = false;
     memset((unsigned char *)world->nodes[world->sites].state + tacit_select_hub_size(&config) -
                bytes,
@@ -485,7 +483,7 @@ const struct storm_rule rule_selection = {
     .operate = operate,
     .found = {37546, 44504, 48849},
     .digest = UINT64_C(0x867d8878a3c90ddb),
-    .verdicts = UINT64_C(0x16c17f9c760dfaa0)};
+    .verdicts = UINT64_C(0x49fec3139d69c7bf)};
 
 struct storm_rule rule_trainings(void)
 {

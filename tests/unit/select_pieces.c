@@ -1,8 +1,9 @@
-/* What a training federation is made of: pieces of vectors, what sites may spend, the room of a
- * hub. What comes to whom in which order is tests/round's. */
+/* What a training federation is made of: pieces of vectors, what sites may spend, what they keep of
+ * a draw, the room of a hub. What comes to whom in which order is tests/round's. */
 #include "tacit/select.h"
 #include "../support/testing.h"
 #include "../support/digest.h"
+#include "../support/scarce.h"
 #include "../../src/proto/select/budget.h"
 #include "../../src/proto/select/piece.h"
 
@@ -10,6 +11,8 @@
 DIGEST_IS(UINT64_C(0xec50f9c1d38204b3))
 
 #define RUN_ID UINT64_C(0x123456789)
+#define NUMBERS_MAX 500u
+#define CLIP 1.0
 
 /* ---- Pieces ---- */
 
@@ -87,16 +90,17 @@ static void tell(struct tacit_select_site *site, const struct tacit_select_messa
     assert_int_equal(tacit_select_site_step(site, &event, NULL, update), TACIT_OK);
 }
 
-/* A whole round of one number with a site that trains, or says that it cannot. */
-static bool take_part(struct tacit_select_site *site, uint32_t round,
-                      const struct tacit_entropy *entropy)
+/* Asked to train so many zeros on. True: it does; else it says that it cannot. */
+static bool ask(struct tacit_select_site *site, uint32_t round, uint32_t dimension)
 {
+    static float numbers[NUMBERS_MAX];
     uint64_t const set = 1;
-    float numbers = 0;
-    double const difference = 1;
     uint8_t digest[TACIT_SHA256_BYTES];
     struct tacit_select_update update;
-    struct select_pieces const model = {TACIT_SELECT_MODEL, 1, &numbers, digest, NULL, NULL, NULL};
+    struct select_pieces const model = {.vector = TACIT_SELECT_MODEL,
+                                        .dimension = dimension,
+                                        .numbers = numbers,
+                                        .digests = digest};
     select_digest_pieces(&model);
     tell(site,
          &(struct tacit_select_message){.kind = TACIT_SELECT_ORDER,
@@ -110,7 +114,16 @@ static bool take_part(struct tacit_select_site *site, uint32_t round,
     if (!update.train && update.message_count > 0 &&
         update.messages[0].kind == TACIT_SELECT_REQUEST) /* the first time: the model stays */
         tell(site, &piece, &update);
-    if (!update.train)
+    return update.train;
+}
+
+/* A whole round of one number with a site that trains, or says that it cannot. */
+static bool take_part(struct tacit_select_site *site, uint32_t round,
+                      const struct tacit_entropy *entropy)
+{
+    double const difference = 1;
+    struct tacit_select_update update;
+    if (!ask(site, round, 1))
         return false;
     struct tacit_event const event = {.kind = TACIT_EVENT_REWARD,
                                       .as.training = {round, &difference}};
@@ -124,23 +137,34 @@ static bool take_part(struct tacit_select_site *site, uint32_t round,
     return true;
 }
 
-/* What dividing the budget leaves over would pay for once more: 2000 times 1908, and 1999. */
-TEST(a_site_takes_part_as_often_as_it_may_and_no_more)
+static struct tacit_select_site *site_new(struct tacit_select_budget budget, uint32_t dimension,
+                                          size_t *size)
 {
     struct tacit_select_site_config const config = {.run_id = RUN_ID,
                                                     .agent_count = 1,
-                                                    .dimension = 1,
+                                                    .dimension = dimension,
                                                     .round_count = 3000,
-                                                    .clip = 1,
-                                                    .budget = {.kind = TACIT_SELECT_UNIFORM,
-                                                               .is_exact = true,
-                                                               .total = 0.0038179995,
-                                                               .participations = 2000},
+                                                    .clip = CLIP,
+                                                    .budget = budget,
                                                     .resend_after_us = 1000};
+    *size = tacit_select_site_size(&config);
+    struct tacit_select_site *const site = testing_malloc(*size);
+    assert_int_equal(tacit_select_site_init(site, &config), TACIT_OK);
+    return site;
+}
+
+/* What dividing the budget leaves over would pay for once more: 2000 times 1908, and 1999. */
+TEST(a_site_takes_part_as_often_as_it_may_and_no_more)
+{
+    size_t size;
+    struct tacit_select_site *const site =
+        site_new((struct tacit_select_budget){.kind = TACIT_SELECT_UNIFORM,
+                                              .is_exact = true,
+                                              .total = 0.0038179995,
+                                              .participations = 2000},
+                 1, &size);
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    struct tacit_select_site *const site = testing_malloc(tacit_select_site_size(&config));
-    assert_int_equal(tacit_select_site_init(site, &config), TACIT_OK);
     struct tacit_select_site_view view;
     for (uint32_t round = 1; round <= 2000; round++) {
         tacit_select_site_view(site, &view);
@@ -153,28 +177,22 @@ TEST(a_site_takes_part_as_often_as_it_may_and_no_more)
     assert_false(take_part(site, 2001, &entropy));
 }
 
+static const struct tacit_select_budget geometric = {
+    .kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = 3, .eta = 0.1};
+
 /* The price of the next one stands in the state once; if it is more than is left, nothing is paid.
  */
 TEST(a_site_whose_price_is_more_than_is_left_pays_nothing)
 {
-    struct tacit_select_site_config const config = {
-        .run_id = RUN_ID,
-        .agent_count = 1,
-        .dimension = 1,
-        .round_count = 30,
-        .clip = 1,
-        .budget = {.kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = 3, .eta = 0.1},
-        .resend_after_us = 1000};
+    size_t size;
+    struct tacit_select_site *const site = site_new(geometric, 1, &size);
+    uint64_t *const words = (void *)site;
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    size_t const size = tacit_select_site_size(&config);
-    uint64_t *const words = testing_malloc(size);
-    struct tacit_select_site *const site = (void *)words;
-    assert_int_equal(tacit_select_site_init(site, &config), TACIT_OK);
     assert_true(take_part(site, 1, &entropy));
     struct tacit_select_site_view view;
     tacit_select_site_view(site, &view);
-    struct select_prices const prices = select_prices_of(&config.budget);
+    struct select_prices const prices = select_prices_of(&geometric);
     uint64_t const next = select_price_after(&prices, view.price_nano);
     uint64_t const left = prices.total_nano - view.spent_nano;
     size_t at = 0;
@@ -188,6 +206,50 @@ TEST(a_site_whose_price_is_more_than_is_left_pays_nothing)
     assert_true(view.is_exhausted);
     assert_false(take_part(site, 2, &entropy));
 }
+
+/* ---- What is kept of a draw ---- */
+
+#define KINDS 13u /* of numbers in the vector, in turn */
+
+/* Does a state hold two neighbours of a vector's exact numbers? */
+static bool holds_exact(const struct tacit_select_site *site, size_t size, const double *difference)
+{
+    int64_t steps[NUMBERS_MAX];
+    tacit_vector_quantise(difference, NUMBERS_MAX, CLIP, steps);
+    for (uint32_t i = 0; i < KINDS; i++)
+        if (memmem(site, size, &steps[i], 2 * sizeof steps[0]) != NULL)
+            return true;
+    return false;
+}
+
+/* Not when it was drawn, and not when the entropy ends anywhere in the draw. */
+TEST(no_exact_number_of_a_vector_is_in_the_state)
+{
+    double difference[NUMBERS_MAX];
+    size_t size;
+    struct tacit_select_site *const site = site_new(geometric, NUMBERS_MAX, &size);
+    struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
+    for (uint32_t i = 0; i < NUMBERS_MAX; i++)
+        difference[i] = 1e-4 * (i % KINDS + 1);
+    assert_true(ask(site, 1, NUMBERS_MAX));
+    struct tacit_event const event = {.kind = TACIT_EVENT_REWARD, .as.training = {1, difference}};
+    enum tacit_status status = TACIT_ENTROPY;
+    uint32_t failures = 0;
+    for (uint32_t words = 0; status == TACIT_ENTROPY; words = 2 * words + 1) {
+        struct scarce scarce = {tacit_rng_entropy(&rng), words};
+        struct tacit_entropy const entropy = scarce_entropy(&scarce);
+        struct tacit_select_update update;
+        status = tacit_select_site_step(site, &event, &entropy, &update);
+        failures += status == TACIT_ENTROPY ? 1 : 0;
+        assert_true(status != TACIT_ENTROPY || update.train);
+        assert_in_range(update.deadline_us, 1, TACIT_NEVER / 2); /* then again, or for an answer */
+        assert_false(holds_exact(site, size, difference));
+    }
+    assert_int_equal(status, TACIT_OK);
+    assert_true(failures > 5);
+}
+
+/* ---- The room of a hub ---- */
 
 /* The block of a hub, part by part: as it grows from the smallest one on. */
 static size_t bytes_of_parts(uint32_t sites, uint32_t slots, uint32_t numbers)
@@ -207,8 +269,9 @@ static size_t bytes_of_parts(uint32_t sites, uint32_t slots, uint32_t numbers)
     size_t const of_sites = 6 * set + 8 * (size_t)sites + sites * sizeof(struct tacit_commit_head) +
                             8 * (((size_t)sites + 1) / 2) + tacit_select_size(&select) +
                             8 * ((tacit_select_choice_size(sites) + 7) / 8);
-    size_t const a_slot = 8 + 8 * (size_t)numbers + 8 + 8 * ((steps + 63) / 64) + 16 + 32 * steps;
-    return of_numbers + of_sites + slots * a_slot + 8 * (((size_t)slots + 1) / 2);
+    size_t const a_slot = 8 + 8 * (size_t)numbers + 8 * ((steps + 63) / 64) + 32 * steps;
+    return of_numbers + of_sites + slots * a_slot + 8 * (((size_t)slots + 1) / 2) +
+           8 * ((12 * (size_t)slots + 7) / 8);
 }
 
 TEST(a_hub_has_room_for_all_of_its_parts)

@@ -41,10 +41,8 @@ static enum tacit_status site_configure(struct live_site *site)
     struct select_site *const own = site->own;
     struct select_site_settings const *const settings = site->config.settings;
     struct tacit_wire_agreement const *const agreement = live_site_agreement(site);
-    enum tacit_status const status = live_site_trust(site, &own->trust);
     own->run = site->run;
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(live_site_trust(site, &own->trust));
     double const whole = (double)own->run->epsilon_nano;
     own->core = (struct tacit_select_site_config){.run_id = own->run->run_id,
                                                   .agent = own->run->agent,

@@ -151,20 +151,21 @@ static void describe_layers(struct config_reader *reader, const struct tacit_mod
     struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
     uint64_t numbers;
     uint32_t const count = tacit_model_layers(model, layers, &numbers);
-    char *const text = config_reader_memory(reader, LAYERS_BYTES);
-    size_t used = 0;
-    for (uint32_t i = 0; text != NULL && i < count && used < LAYERS_BYTES; i++) {
-        used += (size_t)snprintf(text + used, LAYERS_BYTES - used,
-                                 "%s{\"name\": \"%s\", "
-                                 "\"shape\": [",
-                                 i > 0 ? ", " : "", layers[i].name);
-        for (uint32_t k = 0; k < layers[i].dimensions && used < LAYERS_BYTES; k++)
-            used += (size_t)snprintf(text + used, LAYERS_BYTES - used, "%s%u", k > 0 ? ", " : "",
-                                     layers[i].shape[k]);
-        if (used < LAYERS_BYTES)
-            used += (size_t)snprintf(text + used, LAYERS_BYTES - used, "]}");
+    char *const bytes = config_reader_memory(reader, LAYERS_BYTES);
+    if (bytes == NULL)
+        return;
+    struct tacit_text text = tacit_text_init(bytes, LAYERS_BYTES);
+    for (uint32_t i = 0; i < count; i++) {
+        tacit_text_add(&text, i > 0 ? ", {\"name\": \"" : "{\"name\": \"");
+        tacit_text_add(&text, layers[i].name);
+        tacit_text_add(&text, "\", \"shape\": [");
+        for (uint32_t k = 0; k < layers[i].dimensions; k++) {
+            tacit_text_add(&text, k > 0 ? ", " : "");
+            tacit_text_add_u64(&text, layers[i].shape[k]);
+        }
+        tacit_text_add(&text, "]}");
     }
-    settings->layers = text;
+    settings->layers = bytes;
 }
 
 /* What is run in place of a command of the site's own. */
@@ -397,18 +398,16 @@ static enum tacit_status select_hub_settings_new(const struct live_run_file *fro
     made->core.quorum = hub->quorum;
     made->core.round_timeout_us = (uint64_t)hub->deadline_s * 1000000u;
     made->batches = keys->batches;
-    enum tacit_status status = TACIT_OK;
     if (keys->initial != NULL)
-        status = read_initial(from, made);
+        TACIT_TRY(read_initial(from, made));
     bool const is_kept = from->file->trust.has_helper; /* what any site reports, for the helper */
-    if (status == TACIT_OK &&
-        (tacit_select_hub_size(&made->core) == 0 ||
-         (is_kept && hub->site_count * (size_t)keys->core.dimension > UPDATES_MAX)))
-        status = live_file_refuse(
-            from, "run.parameters",
-            is_kept ? "updates of so many numbers, of all sites, do not fit into 256 MiB"
-                    : "users_per_round updates of so many numbers do not fit into 256 MiB");
-    return status;
+    if (tacit_select_hub_size(&made->core) > 0 &&
+        (!is_kept || hub->site_count * (size_t)keys->core.dimension <= UPDATES_MAX))
+        return TACIT_OK;
+    return live_file_refuse(
+        from, "run.parameters",
+        is_kept ? "updates of so many numbers, of all sites, do not fit into 256 MiB"
+                : "users_per_round updates of so many numbers do not fit into 256 MiB");
 }
 
 const struct live_family select_live = {

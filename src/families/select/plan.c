@@ -80,7 +80,8 @@ static enum tacit_status make_latency(struct tacit_experiment *experiment, struc
 /* ---- What is recorded over the rounds ---- */
 
 /* Every so many rounds and at the end; where nothing is examined between, at the checkpoints. */
-static enum tacit_status make_series(struct tacit_experiment *experiment, struct select_plan *plan)
+static enum tacit_status make_series(struct tacit_experiment *experiment, struct select_plan *plan,
+                                     struct tacit_error *error)
 {
     struct tacit_sim *const sim = &experiment->sim;
     uint64_t const every = plan->keys.training.evaluate_every;
@@ -89,7 +90,9 @@ static enum tacit_status make_series(struct tacit_experiment *experiment, struct
     if (every > 0) {
         uint64_t const count = (sim->horizon + every - 1) / every;
         if (count > EVALUATIONS_MAX)
-            return TACIT_INVALID;
+            return tacit_experiment_refuse(experiment, "training.evaluate_every",
+                                           "more than a million examinations; allowed: fewer",
+                                           error);
         plan->evaluations = calloc(count, sizeof *plan->evaluations);
         if (plan->evaluations == NULL)
             return TACIT_MEMORY;
@@ -201,11 +204,11 @@ static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
                                       : NULL;
     if (text != NULL)
         return tacit_experiment_refuse(experiment, "privacy.trust", text, error);
-    enum tacit_status const status = tacit_experiment_site_mechanism(experiment, &own, error);
+    TACIT_TRY(tacit_experiment_site_mechanism(experiment, &own, error));
     plan->training.aggregators = (struct tacit_sim_aggregators){
         .are_two = experiment->promise.trust.has_helper, .mechanism = experiment->mechanism};
-    if (status != TACIT_OK || experiment->promise.trust.floor_nano == 0)
-        return status;
+    if (experiment->promise.trust.floor_nano == 0)
+        return TACIT_OK;
     double const times = milli / 1e3 / plan->config.budget.total;
     plan->training.floor_times = times * (1 - 1e-12); /* however it is rounded */
     return tacit_select_floor_holds(experiment->promise.trust.floor_nano, plan->config.budget.total)
@@ -222,27 +225,15 @@ enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct t
         return TACIT_MEMORY;
     memcpy(&plan->keys, experiment->config->keys, sizeof plan->keys);
     plan->keys.choice.expected = NULL;
-    enum tacit_status status = make_series(experiment, plan);
-    if (status == TACIT_INVALID)
-        return tacit_experiment_refuse(experiment, "training.evaluate_every",
-                                       "more than a million examinations; allowed: fewer", error);
-    if (status == TACIT_OK)
-        status = make_profiles(experiment, plan);
-    if (status == TACIT_OK)
-        status = make_latency(experiment, plan, error);
-    if (status == TACIT_OK)
-        status = make_budget(experiment, plan, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(make_series(experiment, plan, error));
+    TACIT_TRY(make_profiles(experiment, plan));
+    TACIT_TRY(make_latency(experiment, plan, error));
+    TACIT_TRY(make_budget(experiment, plan, error));
     if (!isinf(plan->config.budget.total))
-        status = tacit_experiment_protect(experiment, experiment->config->epsilon, error);
-    if (status != TACIT_OK)
-        return status;
-    status = settle_aggregators(experiment, plan, error);
-    if (status == TACIT_OK && plan->keys.training.is_on)
-        status = training_plan_make(experiment, &plan->keys.training, &plan->training, error);
-    if (status != TACIT_OK)
-        return status;
+        TACIT_TRY(tacit_experiment_protect(experiment, experiment->config->epsilon, error));
+    TACIT_TRY(settle_aggregators(experiment, plan, error));
+    if (plan->keys.training.is_on)
+        TACIT_TRY(training_plan_make(experiment, &plan->keys.training, &plan->training, error));
     promise(experiment, plan);
     experiment->server_links = plan->keys.config.users_per_round;
     return TACIT_OK;
@@ -327,9 +318,7 @@ static void print_bound(const struct select_plan *plan, double worst, double gap
 static enum tacit_status print_slope(const struct select_plan *plan, FILE *out)
 {
     struct select_slope slope;
-    enum tacit_status const status = select_measure_slope(plan, &slope);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(select_measure_slope(plan, &slope));
     if (isnan(slope.value))
         (void)fprintf(out,
                       "  slope     not measured: fewer than 100 rounds, budgets that end before, "
@@ -347,9 +336,7 @@ enum tacit_status select_print_costs(const struct tacit_experiment *experiment, 
 {
     struct select_plan const *const plan = experiment->plan;
     struct expectations expected;
-    enum tacit_status const status = expect(plan, &expected);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(expect(plan, &expected));
     /* Lemma 1 (16), read with max - min. */
     double const worst =
         2 * plan->config.alpha + plan->config.gamma + expected.ratio_most - expected.ratio_least;

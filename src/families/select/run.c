@@ -122,10 +122,8 @@ static enum tacit_status add_energy_gap(struct select_run *run, double energy)
     struct tacit_select_choice const choice = {.selector = TACIT_SELECTOR_EXACT};
     uint32_t count;
     double best;
-    enum tacit_status const status =
-        tacit_select_choose(run->select, &choice, NULL, run->scratch, run->genie, &count, &best);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(
+        tacit_select_choose(run->select, &choice, NULL, run->scratch, run->genie, &count, &best));
     run->energy_gap += best - energy;
     run->compared_count++;
     run->optimal_count += best - energy <= ROUNDING ? 1 : 0;
@@ -138,9 +136,9 @@ static enum tacit_status choose(struct select_run *run)
     struct tacit_entropy const entropy = tacit_rng_entropy(&run->choice_stream);
     double energy;
     choice.expected = run->expected;
-    enum tacit_status const status = tacit_select_choose(
-        run->select, &choice, &entropy, run->scratch, run->users, &run->user_count, &energy);
-    return status == TACIT_OK ? add_energy_gap(run, energy) : status;
+    TACIT_TRY(tacit_select_choose(run->select, &choice, &entropy, run->scratch, run->users,
+                                  &run->user_count, &energy));
+    return add_energy_gap(run, energy);
 }
 
 /* A model is float32; a sound update has an int64 a coordinate. With two aggregators also what the
@@ -179,9 +177,7 @@ static enum tacit_status account(struct select_run *run)
 {
     TACIT_ASSERT(run->user_count > 0);
     uint32_t genie_count;
-    enum tacit_status const status = find_genie(run, &genie_count);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(find_genie(run, &genie_count));
     double const reward = reward_of(run, run->users, run->user_count);
     run->metrics[SELECT_REWARD] += reward;
     run->metrics[SELECT_REGRET_SHARED] += reward_of(run, run->genie, genie_count) - reward;
@@ -212,15 +208,15 @@ static enum tacit_status play_round(struct select_run *run, bool *goes_on)
     struct tacit_select_scores const scores = scores_of(run);
     tacit_latency_draw(&run->plan->latency, &run->latency_stream, run->latencies);
     tacit_select_score(run->select, &scores);
-    enum tacit_status status = choose(run);
-    *goes_on = status == TACIT_OK && run->user_count >= run->plan->keys.quorum;
-    if (status != TACIT_OK || !*goes_on)
-        return status;
-    status = account(run);
-    if (status == TACIT_OK && run->training != NULL)
-        status = training_round(run->training, run->select, run->users, run->user_count,
-                                run->thread_count);
-    return status == TACIT_OK ? observe(run) : status;
+    TACIT_TRY(choose(run));
+    *goes_on = run->user_count >= run->plan->keys.quorum;
+    if (!*goes_on)
+        return TACIT_OK;
+    TACIT_TRY(account(run));
+    if (run->training != NULL)
+        TACIT_TRY(training_round(run->training, run->select, run->users, run->user_count,
+                                 run->thread_count));
+    return observe(run);
 }
 
 /* ---- Over the rounds ---- */
@@ -279,12 +275,12 @@ static enum tacit_status record_rest(struct select_run *run)
     if (run->recorded == count)
         return TACIT_OK;
     uint32_t const last = run->recorded;
-    enum tacit_status const status = record(run, run->training != NULL);
-    for (uint32_t i = 0; i < SELECT_SERIES_COUNT && status == TACIT_OK; i++)
+    TACIT_TRY(record(run, run->training != NULL));
+    for (uint32_t i = 0; i < SELECT_SERIES_COUNT; i++)
         for (uint32_t at = last + 1; at < count; at++)
             series_of(run, i)[at] = series_of(run, i)[last];
     run->recorded = count;
-    return status;
+    return TACIT_OK;
 }
 
 /* The mean of what was examined in the last rounds up to this one; NaN: nothing was. */
@@ -410,30 +406,26 @@ enum tacit_status select_run_play(void *context, uint32_t index, struct tacit_si
     struct select_run *const run = context;
     struct tacit_sim const *const sim = &run->plan->common;
     struct tacit_sim_meter meter = tacit_sim_meter_start(sim, row->regret);
-    enum tacit_status status = begin(run, index);
+    bool goes_on = true;
+    TACIT_TRY(begin(run, index));
     run->series = row->profiles;
     run->thread_count = row->thread_count;
     run->recorded = 0;
-    bool goes_on = true;
-    uint64_t round = 0;
-    while (status == TACIT_OK && goes_on && round < sim->horizon) {
-        status = play_round(run, &goes_on);
-        if (status != TACIT_OK || !goes_on)
+    for (uint64_t round = 0; round < sim->horizon;) {
+        TACIT_TRY(play_round(run, &goes_on));
+        if (!goes_on)
             break;
         tacit_sim_meter_record(&meter, ++round, run->metrics[SELECT_REGRET_SHARED]);
-        status = record_round(run, round);
+        TACIT_TRY(record_round(run, round));
         if (atomic_load(stop))
             return TACIT_INTERRUPTED;
     }
-    if (status != TACIT_OK)
-        return status;
     run->metrics[SELECT_EXHAUSTED] = goes_on ? 0 : 1;
     tacit_sim_meter_end(&meter, run->metrics[SELECT_REGRET_SHARED]);
-    status = record_rest(run);
-    if (status == TACIT_OK)
-        status = sum_up(run);
+    TACIT_TRY(record_rest(run));
+    TACIT_TRY(sum_up(run));
     finish(run, row);
-    return status;
+    return TACIT_OK;
 }
 
 /* ---- Memory ---- */

@@ -171,10 +171,7 @@ static enum tacit_status train_epoch(struct worker *worker, uint32_t user, uint3
          at += keys->batch) {
         load(worker, &training->plan->lessons, worker->learner.order + at, keys->batch);
         tacit_learn_network_drop(worker->learner.network, &training->shuffles[user]);
-        enum tacit_status const status =
-            tacit_learner_step(&worker->learner, &training->optimizers[user]);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_learner_step(&worker->learner, &training->optimizers[user]));
         ++*batches;
     }
     return TACIT_OK;
@@ -187,14 +184,14 @@ static enum tacit_status train_user(struct worker *worker, uint32_t user, double
     uint64_t const parameters = training->plan->parameter_count;
     uint32_t const count = training->first[user + 1] - training->first[user];
     uint32_t batches = 0;
-    enum tacit_status status = prepare_optimizer(training, user);
+    TACIT_TRY(prepare_optimizer(training, user));
     memcpy(worker->learner.model, training->model, parameters * sizeof(float));
     memcpy(worker->learner.order, training->rows + training->first[user], count * sizeof(uint32_t));
-    for (uint32_t epoch = 0; epoch < training->plan->keys.epochs && status == TACIT_OK; epoch++)
-        status = train_epoch(worker, user, &batches);
+    for (uint32_t epoch = 0; epoch < training->plan->keys.epochs; epoch++)
+        TACIT_TRY(train_epoch(worker, user, &batches));
     for (uint64_t i = 0; i < parameters; i++)
         update[i] = (double)worker->learner.model[i] - (double)training->model[i];
-    return status;
+    return TACIT_OK;
 }
 
 /* A thread's users of this round: every WORKERS-th of the chosen ones. */
@@ -221,8 +218,8 @@ static enum tacit_status train_all(struct training *training, uint32_t thread_co
         (void)pthread_join(thread, NULL);
     else
         (void)train_share(&training->workers[1]);
-    return training->workers[0].status != TACIT_OK ? training->workers[0].status
-                                                   : training->workers[1].status;
+    TACIT_TRY(training->workers[0].status);
+    return training->workers[1].status;
 }
 
 /* ---- Releases ---- */
@@ -255,10 +252,10 @@ static enum tacit_status noise_soundly(struct training *training, uint32_t user,
     struct tacit_entropy const entropy = tacit_rng_entropy(&training->noises[user]);
     uint64_t const nano = nano_of(epsilon);
     tacit_vector_quantise(update, dimension, training->plan->keys.clip, training->steps);
-    enum tacit_status const status = tacit_vector_noise(training->steps, dimension, nano, &entropy);
-    for (uint32_t i = 0; i < dimension && status == TACIT_OK; i++)
+    TACIT_TRY(tacit_vector_noise(training->steps, dimension, nano, &entropy));
+    for (uint32_t i = 0; i < dimension; i++)
         update[i] = (double)training->steps[i] * unit;
-    return status;
+    return TACIT_OK;
 }
 
 /* The update as it leaves the user: noised in place, at the price of its next participation. */
@@ -279,12 +276,11 @@ static enum tacit_status add_steps(struct training *training, uint64_t epsilon_n
 {
     uint32_t const dimension = (uint32_t)training->plan->parameter_count;
     struct tacit_entropy const entropy = tacit_rng_entropy(noise);
-    enum tacit_status status = TACIT_OK;
     if (epsilon_nano > 0)
-        status = tacit_vector_noise(training->steps, dimension, epsilon_nano, &entropy);
+        TACIT_TRY(tacit_vector_noise(training->steps, dimension, epsilon_nano, &entropy));
     for (uint32_t k = 0; k < dimension; k++)
         training->totals[k] += training->steps[k];
-    return status;
+    return TACIT_OK;
 }
 
 /* HELPER 4, model updates: each aggregator noises the sum as if it were one update. The epsilon of
@@ -296,23 +292,20 @@ static enum tacit_status add_two(struct training *training, const struct tacit_s
     uint32_t const count = training->chosen_count;
     double const clip = training->plan->keys.clip;
     double epsilon = INFINITY;
-    enum tacit_status status = TACIT_OK;
     memset(training->totals, 0, dimension * sizeof *training->totals);
     for (uint32_t i = 0; i < count; i++)
         epsilon = fmin(epsilon, tacit_select_next_budget(select, training->chosen[i]));
     TACIT_ASSERT(count > 0 && epsilon > 0);
     uint64_t const floor_nano = (uint64_t)(epsilon * training->plan->floor_times * TACIT_NANO);
-    for (uint32_t i = 0; i < count && status == TACIT_OK; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         tacit_vector_quantise(training->updates + (size_t)i * dimension, dimension, clip,
                               training->steps);
-        status = add_steps(training, floor_nano, &training->noises[training->chosen[i]]);
+        TACIT_TRY(add_steps(training, floor_nano, &training->noises[training->chosen[i]]));
     }
-    for (uint32_t i = 0; i < 2 && status == TACIT_OK; i++) {
+    for (uint32_t i = 0; i < 2; i++) {
         memset(training->steps, 0, dimension * sizeof *training->steps);
-        status = add_steps(training, nano_of(epsilon), &training->aggregators.streams[i]);
+        TACIT_TRY(add_steps(training, nano_of(epsilon), &training->aggregators.streams[i]));
     }
-    if (status != TACIT_OK)
-        return status;
     double const unit = clip / (double)TACIT_VECTOR_STEPS / count;
     for (uint32_t k = 0; k < dimension; k++)
         training->model[k] =
@@ -326,22 +319,22 @@ enum tacit_status training_round(struct training *training, const struct tacit_s
     uint64_t const parameters = training->plan->parameter_count;
     training->chosen = users;
     training->chosen_count = count;
-    enum tacit_status status = train_all(training, thread_count);
+    TACIT_TRY(train_all(training, thread_count));
     if (training->aggregators.are_two)
-        return status == TACIT_OK ? add_two(training, select) : status;
+        return add_two(training, select);
     uint64_t rows = 0;
     for (uint32_t i = 0; i < count; i++)
         rows += training->first[users[i] + 1] - training->first[users[i]];
-    for (uint32_t i = 0; i < count && status == TACIT_OK; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         double *const update = training->updates + i * parameters;
         double const weight =
             (double)(training->first[users[i] + 1] - training->first[users[i]]) / (double)rows;
-        status = release(training, select, users[i], update);
-        for (uint64_t k = 0; k < parameters && status == TACIT_OK; k++)
+        TACIT_TRY(release(training, select, users[i], update));
+        for (uint64_t k = 0; k < parameters; k++)
             training->model[k] =
                 (float)((double)training->model[k] + weight * update[k]); /* Eq. (2) */
     }
-    return status;
+    return TACIT_OK;
 }
 
 enum tacit_status training_examine(struct training *training, double *accuracy, double *loss)
@@ -358,11 +351,9 @@ enum tacit_status training_examine(struct training *training, double *accuracy, 
         for (uint32_t i = 0; i < count; i++)
             worker->learner.order[i] = at + i;
         load(worker, exam, worker->learner.order, count);
-        enum tacit_status const status = tacit_learn_network_evaluate(
-            worker->learner.network, training->model, worker->learner.inputs,
-            worker->learner.labels, count, &part, &hits);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_learn_network_evaluate(worker->learner.network, training->model,
+                                               worker->learner.inputs, worker->learner.labels,
+                                               count, &part, &hits));
         sum += part;
         right += hits;
     }

@@ -158,14 +158,10 @@ static enum tacit_status read_mnist(const struct tacit_experiment *experiment,
         "mnist/train-images-idx3-ubyte", "mnist/train-labels-idx1-ubyte",
         "mnist/t10k-images-idx3-ubyte", "mnist/t10k-labels-idx1-ubyte"};
     char paths[4][TACIT_PATH_BYTES];
-    enum tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < 4 && status == TACIT_OK; i++)
-        status = find(experiment, names[i], paths[i], error);
-    if (status == TACIT_OK)
-        status = tacit_images_read_idx(&plan->lessons, paths[0], paths[1], error);
-    if (status == TACIT_OK)
-        status = tacit_images_read_idx(&plan->exam, paths[2], paths[3], error);
-    return status;
+    for (size_t i = 0; i < 4; i++)
+        TACIT_TRY(find(experiment, names[i], paths[i], error));
+    TACIT_TRY(tacit_images_read_idx(&plan->lessons, paths[0], paths[1], error));
+    return tacit_images_read_idx(&plan->exam, paths[2], paths[3], error);
 }
 
 /* Batches 1 to 4 to learn from, batch 5 to be examined on (READINGS P5; the published test set is
@@ -174,21 +170,15 @@ static enum tacit_status read_cifar10(const struct tacit_experiment *experiment,
                                       struct training_plan *plan, struct tacit_error *error)
 {
     char paths[5][TACIT_PATH_BYTES];
-    const char *lessons[4];
-    enum tacit_status status = TACIT_OK;
-    for (int i = 0; i < 5 && status == TACIT_OK; i++) {
+    const char *batches[5];
+    for (int i = 0; i < 5; i++) {
         char name[40];
         (void)snprintf(name, sizeof name, "cifar10/data_batch_%d.bin", i + 1);
-        status = find(experiment, name, paths[i], error);
-        if (i < 4)
-            lessons[i] = paths[i];
+        TACIT_TRY(find(experiment, name, paths[i], error));
+        batches[i] = paths[i];
     }
-    const char *const exam = paths[4];
-    if (status == TACIT_OK)
-        status = tacit_images_read_cifar10(&plan->lessons, lessons, 4, error);
-    if (status == TACIT_OK)
-        status = tacit_images_read_cifar10(&plan->exam, &exam, 1, error);
-    return status;
+    TACIT_TRY(tacit_images_read_cifar10(&plan->lessons, batches, 4, error));
+    return tacit_images_read_cifar10(&plan->exam, &batches[4], 1, error);
 }
 
 /* ---- Features that are fixed beforehand, so that they tell nothing of anybody's data ---- */
@@ -308,19 +298,15 @@ static enum tacit_status read_pictures(const struct tacit_experiment *experiment
                                        struct training_plan *plan, struct tacit_error *error)
 {
     struct training_pictures const *const pictures = &plan->keys.pictures;
-    enum tacit_status status = pictures->data == TRAINING_MNIST
-                                   ? read_mnist(experiment, plan, error)
-                                   : read_cifar10(experiment, plan, error);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(pictures->data == TRAINING_MNIST ? read_mnist(experiment, plan, error)
+                                               : read_cifar10(experiment, plan, error));
     filter_classes(&plan->lessons, pictures->classes);
     filter_classes(&plan->exam, pictures->classes);
-    status = make_features(experiment, plan, error);
-    if (status == TACIT_OK)
-        status = freeze(experiment, plan, error);
-    if (status == TACIT_OK && pictures->exam > 0 && pictures->exam < plan->exam.count)
+    TACIT_TRY(make_features(experiment, plan, error));
+    TACIT_TRY(freeze(experiment, plan, error));
+    if (pictures->exam > 0 && pictures->exam < plan->exam.count)
         plan->exam.count = pictures->exam;
-    return status;
+    return TACIT_OK;
 }
 
 /* Where no place is free the pictures stay the plan's alone. */
@@ -371,9 +357,7 @@ enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
                                        "program of a build from source",
                                        error);
     if (!share_pictures(experiment->config->seed, plan)) {
-        enum tacit_status const status = read_pictures(experiment, plan, error);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(read_pictures(experiment, plan, error));
         put_on_shelf(experiment->config->seed, plan);
     }
     bool const is_frozen = keys->pictures.frozen.pictures > 0;

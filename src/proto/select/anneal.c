@@ -233,9 +233,7 @@ static enum tacit_status start_at_random(struct walk *walk, const struct tacit_e
                                          uint64_t *members)
 {
     uint32_t const users = walk->graph.user_count;
-    enum tacit_status const status = tacit_entropy_subset(entropy, walk->graph.m, users, members);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_entropy_subset(entropy, walk->graph.m, users, members));
     make_vertex(members, users, walk->graph.m, walk->vertex);
     for (uint32_t i = 0; i < users; i++)
         walk->place[walk->vertex[i]] = i;
@@ -277,17 +275,12 @@ static enum tacit_status wander(struct walk *walk, const struct tacit_select_ann
     for (uint32_t j = 1; j <= annealing->iterations; j++) {
         struct surroundings const here = surroundings_of(&walk->graph, walk->vertex);
         uint64_t index;
-        enum tacit_status status =
-            tacit_entropy_below(entropy, neighbour_count(&walk->graph, &here), &index);
-        if (status != TACIT_OK)
-            return status;
         uint32_t leaves;
         uint32_t comes;
+        TACIT_TRY(tacit_entropy_below(entropy, neighbour_count(&walk->graph, &here), &index));
         neighbour_at(&walk->graph, &here, walk->vertex, index, &leaves, &comes);
         double const temperature = top / (annealing->kappa * log1p((double)j)); /* Alg. 2 l. 11 */
-        status = decide(walk, annealing, temperature, leaves, comes, entropy);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(decide(walk, annealing, temperature, leaves, comes, entropy));
     }
     return TACIT_OK;
 }
@@ -337,11 +330,9 @@ enum tacit_status tacit_select_anneal(const struct tacit_select_config *config,
     double const top = annealing->is_vanilla
                            ? 2 * config->alpha + config->gamma + 1 /* READINGS P5.5 */
                            : temperature_of(config, &walk.graph, scores);
-    enum tacit_status status = start_at_random(&walk, entropy, scratch.members);
-    if (status == TACIT_OK && m < user_count)
-        status = wander(&walk, annealing, top, entropy);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(start_at_random(&walk, entropy, scratch.members));
+    if (m < user_count)
+        TACIT_TRY(wander(&walk, annealing, top, entropy));
     if (annealing->keep_walk)
         remember(&walk);
     select_sort_users(walk.best, m, user_count, &scratch);

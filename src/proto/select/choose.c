@@ -94,14 +94,10 @@ static enum tacit_status choose_randomly(struct field *field, const struct tacit
 {
     TACIT_ASSERT(field->m <= field->count);
     struct select_scratch const scratch = select_scratch_of(field->memory, field->count);
-    enum tacit_status const status =
-        tacit_entropy_subset(entropy, field->m, field->count, scratch.members);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(tacit_entropy_subset(entropy, field->m, field->count, scratch.members));
     uint32_t taken = 0;
-    for (uint32_t i = 0; i < field->count; i++)
-        if (tacit_bits_has(scratch.members, i))
-            indices[taken++] = i;
+    TACIT_BITS_EACH (i, scratch.members, field->count)
+        indices[taken++] = i;
     TACIT_ASSERT(taken == field->m);
     return TACIT_OK;
 }
@@ -125,9 +121,7 @@ static enum tacit_status choose_by_urns(struct field *field, const struct tacit_
     uint64_t poured = 0; /* tokens of the users before `next` */
     for (uint64_t urn = 0; urn < field->m; urn++) {
         uint64_t token;
-        enum tacit_status const status = tacit_entropy_below(entropy, total, &token);
-        if (status != TACIT_OK)
-            return status;
+        TACIT_TRY(tacit_entropy_below(entropy, total, &token));
         token += urn * total;
         while (poured + field->m * sizes[field->users[scratch.order[next]]] <= token)
             poured += field->m * sizes[field->users[scratch.order[next++]]];
@@ -214,10 +208,7 @@ enum tacit_status tacit_select_choose(const struct tacit_select *select,
     uint32_t *const indices = (uint32_t *)((uint64_t *)field.memory + scratch_words);
     uint32_t taken;
     double value;
-    enum tacit_status const status =
-        choose_indices(&field, choice, entropy, indices, &taken, &value);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(choose_indices(&field, choice, entropy, indices, &taken, &value));
     for (uint32_t i = 0; i < taken; i++)
         users[i] = field.users[indices[i]];
     *count = taken;

@@ -1,5 +1,6 @@
 /* The hub of a training federation. Its block: the head, the selection's state, the model (double,
- * and as it is announced), what is known of each site, and one slot for each site of the round. */
+ * and as it is announced), what is known of each site, and one slot for each site that was asked.
+ * It has the desk of all hubs (round/desk.h), and rounds of its own (NOTES.md says why). */
 #include <math.h>
 #include <string.h>
 #include "../../base/walk.h"
@@ -31,8 +32,8 @@ struct hub_head {
     uint8_t model[TACIT_SHA256_BYTES]; /* the name of the present one */
 };
 
+/* Of what is asked of users[i]. */
 struct slot {
-    uint32_t agent;
     uint32_t state;
     uint32_t first; /* the window of pieces that was asked for */
     uint32_t mask;
@@ -46,95 +47,88 @@ struct opening {
 
 struct hub_parts {
     struct hub_head *head;
-    struct opening *openings; /* slots; NULL: one aggregator */
-    struct tacit_select *select;
-    double *theta;
-    double *latencies; /* slots */
-    int64_t *steps;    /* slots x d */
-    uint64_t *set;
-    uint64_t *nobody; /* zeros */
-    uint64_t *received;
-    uint64_t *heard;
-    uint64_t *spent;       /* A */
-    uint64_t *round_spent; /* slots: scratch */
-    uint64_t *have;        /* slots x words of the pieces */
-    struct slot *slots;
+    const struct tacit_select_hub_config *config; /* of the head */
+    uint32_t sites;                               /* A */
+    uint32_t pieces;                              /* of an update */
     struct round_hub round;
-    uint8_t *digests; /* slots x pieces */
-    void *scratch;
-    struct select_pieces model;
-    uint32_t *seen;  /* A */
-    uint32_t *users; /* slots: scratch */
+    struct tacit_select *select;
+    double *theta;              /* d */
+    struct select_pieces model; /* d: as it is announced */
+    uint64_t *set;              /* A bits: of the round */
+    uint64_t *nobody;           /* A zeros */
+    uint64_t *heard;            /* A bits: who has spoken since it was asked in vain */
+    uint64_t *spent;            /* A: as reported */
+    /* Of each slot: */
+    uint32_t *users; /* ascending */
+    struct slot *slots;
+    double *latencies;
+    int64_t *steps;           /* d */
+    uint64_t *have;           /* bits of its pieces */
+    uint8_t *digests;         /* of its pieces */
+    struct opening *openings; /* NULL: one aggregator */
+    void *scratch;            /* of a choice */
 };
 
-static size_t rounded(size_t bytes)
-{
-    return (bytes + 7) & ~(size_t)7;
-}
-
-/* The next part of the block. */
-static void *carve(size_t *at, const struct hub_head *head, size_t bytes)
-{
-    void *const part = (uint8_t *)(uintptr_t)head + *at;
-    *at += rounded(bytes);
-    return part;
-}
+/* The next part of the block: so many of what its pointer points to. */
+#define CARVE(pointer, count) (pointer) = select_carve(head, &at, (count) * sizeof *(pointer))
 
 /* Where the parts of a block lie, and how large it is: also of a head alone, behind which nothing
  * is touched. */
 static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
 {
     struct tacit_select_hub_config const *const config = &head->config;
-    size_t const sites = config->select.user_count;
+    uint32_t const sites = config->select.user_count;
     size_t const slots = head->slot_count;
     size_t const numbers = config->dimension;
-    size_t const words = TACIT_BITS_WORDS(sites) * sizeof(uint64_t);
     size_t const pieces = tacit_select_piece_count(config->dimension, TACIT_SELECT_STEPS);
     size_t const model_pieces = tacit_select_piece_count(config->dimension, TACIT_SELECT_MODEL);
-    TACIT_ASSERT(head->slot_count <= config->select.user_count);
-    size_t at = rounded(sizeof *head);
-    struct hub_parts parts = {.head = (struct hub_head *)(uintptr_t)head};
+    struct hub_parts parts = {.head = (struct hub_head *)(uintptr_t)head,
+                              .config = config,
+                              .sites = sites,
+                              .pieces = (uint32_t)pieces};
+    size_t at = sizeof *head;
+    uint64_t *received;
+    uint32_t *seen;
+    uint64_t *heads;
+    TACIT_ASSERT(head->slot_count <= sites);
     parts.model = (struct select_pieces){.vector = TACIT_SELECT_MODEL,
                                          .dimension = config->dimension,
                                          .first = &parts.head->first,
                                          .mask = &parts.head->mask};
-    parts.select = carve(&at, head, head->select_size);
-    parts.theta = carve(&at, head, numbers * sizeof(double));
-    parts.latencies = carve(&at, head, slots * sizeof(double));
-    parts.steps = carve(&at, head, slots * numbers * sizeof(int64_t));
-    parts.set = carve(&at, head, words);
-    parts.nobody = carve(&at, head, words);
-    parts.received = carve(&at, head, words);
-    parts.heard = carve(&at, head, words);
-    parts.spent = carve(&at, head, sites * sizeof(uint64_t));
-    parts.round_spent = carve(&at, head, slots * sizeof(uint64_t));
-    parts.have = carve(&at, head, slots * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
-    parts.model.have = carve(&at, head, TACIT_BITS_WORDS(model_pieces) * sizeof(uint64_t));
-    parts.slots = carve(&at, head, slots * sizeof(struct slot));
-    uint64_t *const heads =
-        carve(&at, head, round_grantor_words(config->select.user_count) * sizeof(uint64_t));
-    parts.model.digests = carve(&at, head, model_pieces * TACIT_SHA256_BYTES);
-    parts.digests = carve(&at, head, slots * pieces * TACIT_SHA256_BYTES);
-    parts.scratch = carve(&at, head, tacit_select_choice_size(config->select.user_count));
-    parts.model.numbers = carve(&at, head, numbers * sizeof(float));
-    parts.seen = carve(&at, head, sites * sizeof(uint32_t));
-    parts.users = carve(&at, head, slots * sizeof(uint32_t));
+    parts.select = select_carve(head, &at, head->select_size);
+    CARVE(parts.theta, numbers);
+    parts.model.numbers = select_carve(head, &at, numbers * sizeof(float));
+    CARVE(parts.model.have, TACIT_BITS_WORDS(model_pieces));
+    CARVE(parts.model.digests, model_pieces * TACIT_SHA256_BYTES);
+    CARVE(parts.set, TACIT_BITS_WORDS(sites));
+    CARVE(parts.nobody, TACIT_BITS_WORDS(sites));
+    CARVE(parts.heard, TACIT_BITS_WORDS(sites));
+    CARVE(parts.spent, sites);
+    CARVE(received, TACIT_BITS_WORDS(sites));
+    CARVE(seen, sites);
+    CARVE(heads, round_grantor_words(sites));
+    CARVE(parts.users, slots);
+    CARVE(parts.slots, slots);
+    CARVE(parts.latencies, slots);
+    CARVE(parts.steps, slots * numbers);
+    CARVE(parts.have, slots * TACIT_BITS_WORDS(pieces));
+    CARVE(parts.digests, slots * pieces * TACIT_SHA256_BYTES);
+    parts.scratch = select_carve(head, &at, tacit_select_choice_size(sites));
     if (config->has_helper)
-        parts.openings = carve(&at, head, slots * sizeof *parts.openings);
+        CARVE(parts.openings, slots);
     *size = at;
-    parts.round = (struct round_hub){
-        .desk = &parts.head->desk,
-        .grantor = round_grantor_at(heads, config->select.user_count, head->desk.term > 0),
-        .asked = parts.set,
-        .received = parts.received,
-        .seen = parts.seen,
-        .domain = config->domain,
-        .run_id = config->run_id,
-        .site_count = config->select.user_count,
-        .round = head->round,
-        .round_max = config->round_count + 1,
-        .answers_all = true,
-        .may_rest = true};
+    parts.round = (struct round_hub){.desk = &parts.head->desk,
+                                     .grantor = round_grantor_at(heads, sites, head->desk.term > 0),
+                                     .asked = parts.set,
+                                     .received = received,
+                                     .seen = seen,
+                                     .domain = config->domain,
+                                     .run_id = config->run_id,
+                                     .site_count = sites,
+                                     .round = head->round,
+                                     .round_max = config->round_count + 1,
+                                     .answers_all = true,
+                                     .may_rest = true};
     return parts;
 }
 
@@ -174,11 +168,10 @@ static bool is_resting(const struct hub_parts *parts)
 /* Of those that are left. */
 static uint32_t quorum_of(const struct hub_parts *parts)
 {
-    uint32_t const sites = parts->head->config.select.user_count;
-    uint32_t const left = parts->round.dropped == NULL
-                              ? sites
-                              : sites - tacit_bits_count(parts->round.dropped, sites);
-    return parts->head->config.quorum < left ? parts->head->config.quorum : left;
+    uint64_t const *const dropped = parts->round.dropped;
+    uint32_t const left =
+        parts->sites - (dropped == NULL ? 0 : tacit_bits_count(dropped, parts->sites));
+    return parts->config->quorum < left ? parts->config->quorum : left;
 }
 
 /* ---- Beginning ---- */
@@ -264,9 +257,8 @@ static bool slots_are_possible(const struct hub_parts *parts)
     struct hub_head const *const head = parts->head;
     uint32_t complete_count = 0;
     for (uint32_t i = 0; i < head->asked_count; i++) {
-        if (parts->slots[i].agent >= head->config.select.user_count ||
-            parts->slots[i].state > SLOT_COMPLETE ||
-            !tacit_bits_has(parts->set, parts->slots[i].agent))
+        if (parts->users[i] >= parts->sites || parts->slots[i].state > SLOT_COMPLETE ||
+            !tacit_bits_has(parts->set, parts->users[i]))
             return false;
         complete_count += parts->slots[i].state == SLOT_COMPLETE ? 1 : 0;
     }
@@ -300,46 +292,36 @@ enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, siz
 static void send_order(const struct hub_parts *parts, uint32_t to,
                        struct tacit_select_update *update)
 {
-    TACIT_ASSERT(to == TACIT_EVERYONE || to < parts->head->config.select.user_count);
+    TACIT_ASSERT(to == TACIT_EVERYONE || to < parts->sites);
     struct hub_head const *const head = parts->head;
     bool const is_over = head->desk.phase == ROUND_CLOSED;
     if (head->round == 0 || head->lacks_model != 0)
         return;
-    select_send(update, to,
-                (struct tacit_select_message){.kind = TACIT_SELECT_ORDER,
-                                              .round = head->round,
-                                              .last = head->desk.phase == ROUND_FINISHED,
-                                              .seen = to == TACIT_EVERYONE ? 0 : parts->seen[to],
-                                              .set = is_over ? parts->nobody : parts->set,
-                                              .epsilon_nano = head->epsilon_nano,
-                                              .digests = parts->model.digests,
-                                              .digest_count = tacit_select_piece_count(
-                                                  head->config.dimension, TACIT_SELECT_MODEL)});
+    select_send(
+        update, to,
+        (struct tacit_select_message){.kind = TACIT_SELECT_ORDER,
+                                      .round = head->round,
+                                      .last = head->desk.phase == ROUND_FINISHED,
+                                      .seen = to == TACIT_EVERYONE ? 0 : parts->round.seen[to],
+                                      .set = is_over ? parts->nobody : parts->set,
+                                      .epsilon_nano = head->epsilon_nano,
+                                      .digests = parts->model.digests,
+                                      .digest_count = select_count_of(&parts->model)});
 }
 
 /* ---- Rounds ---- */
 
+static void empty_set(const struct hub_parts *parts, uint64_t *set)
+{
+    memset(set, 0, TACIT_BITS_WORDS(parts->sites) * sizeof *set);
+}
+
 static bool somebody_can_pay(const struct hub_parts *parts)
 {
-    for (uint32_t site = 0; site < parts->head->config.select.user_count; site++)
+    for (uint32_t site = 0; site < parts->sites; site++)
         if (select_can_pay(parts->select, site))
             return true;
     return false;
-}
-
-/* The last order: it asks nobody, and names the run's model. */
-static void finish(struct hub_parts *parts, struct tacit_select_update *update)
-{
-    TACIT_ASSERT(is_resting(parts));
-    struct hub_head *const head = parts->head;
-    parts->round.round = ++head->round;
-    head->asked_count = 0;
-    head->epsilon_nano = 0;
-    memset(parts->set, 0, TACIT_BITS_WORDS(head->config.select.user_count) * sizeof(uint64_t));
-    round_hub_await(&parts->round, true);
-    update->persist = true;
-    update->has_model = true;
-    send_order(parts, TACIT_EVERYONE, update);
 }
 
 /* All that was asked for is to come. */
@@ -347,53 +329,49 @@ static void empty_slots(const struct hub_parts *parts)
 {
     TACIT_ASSERT(parts->head->asked_count <= parts->head->slot_count);
     uint32_t const count = parts->head->asked_count;
-    size_t const pieces =
-        tacit_select_piece_count(parts->head->config.dimension, TACIT_SELECT_STEPS);
-    memset(parts->have, 0, count * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
-    for (uint32_t i = 0; i < count; i++) {
-        parts->slots[i] = (struct slot){.agent = parts->slots[i].agent};
+    memset(parts->have, 0, count * TACIT_BITS_WORDS(parts->pieces) * sizeof *parts->have);
+    memset(parts->slots, 0, count * sizeof *parts->slots);
+    for (uint32_t i = 0; i < count; i++)
         parts->latencies[i] = NAN;
-    }
 }
 
-/* HELPER 4: the least that one of those who were chosen has next. */
+/* HELPER 4: the least that one of those who were chosen has next; 0: nobody was. */
 static uint64_t least_price_nano(const struct hub_parts *parts, uint32_t count)
 {
     struct select_columns const columns = select_columns_of(parts->select);
-    uint64_t least = UINT64_MAX;
-    TACIT_ASSERT(count >= 1);
+    uint64_t least = count == 0 ? 0 : UINT64_MAX;
     for (uint32_t i = 0; i < count; i++)
         least = columns.next[parts->users[i]] < least ? columns.next[parts->users[i]] : least;
-    TACIT_ASSERT(least >= SELECT_PRICE_MIN_NANO);
+    TACIT_IMPLIES(count > 0, least >= SELECT_PRICE_MIN_NANO);
     return least;
 }
 
+/* The round of those who were chosen; of nobody: the last order, which names the run's model. */
 static void open_round(struct hub_parts *parts, uint32_t count, uint64_t now_us,
                        struct tacit_select_update *update)
 {
-    TACIT_ASSERT(count >= 1);
+    TACIT_ASSERT(is_resting(parts));
     TACIT_ASSERT(count <= parts->head->slot_count);
     struct hub_head *const head = parts->head;
     parts->round.round = ++head->round;
     head->asked_count = count;
     head->started_us = now_us;
     head->epsilon_nano = are_two(parts) ? least_price_nano(parts, count) : 0;
-    memset(parts->set, 0, TACIT_BITS_WORDS(head->config.select.user_count) * sizeof(uint64_t));
-    for (uint32_t i = 0; i < count; i++) {
-        parts->slots[i].agent = parts->users[i];
+    empty_set(parts, parts->set);
+    for (uint32_t i = 0; i < count; i++)
         tacit_bits_add(parts->set, parts->users[i]);
-    }
     empty_slots(parts);
-    round_hub_await(&parts->round, false);
+    round_hub_await(&parts->round, count == 0);
     update->persist = true;
+    update->has_model = count == 0;
     send_order(parts, TACIT_EVERYONE, update);
 }
 
 static enum tacit_status choose(const struct hub_parts *parts, const struct tacit_entropy *entropy,
                                 uint32_t *count)
 {
-    struct tacit_select_choice const choice = {.selector = parts->head->config.selector,
-                                               .annealing = parts->head->config.annealing,
+    struct tacit_select_choice const choice = {.selector = parts->config->selector,
+                                               .annealing = parts->config->annealing,
                                                .available = parts->heard};
     double energy;
     return tacit_select_choose(parts->select, &choice, entropy, parts->scratch, parts->users, count,
@@ -407,51 +385,52 @@ static enum tacit_status begin(struct hub_parts *parts, uint64_t now_us,
                                struct tacit_select_update *update)
 {
     struct hub_head *const head = parts->head;
+    uint64_t const *const dropped = parts->round.dropped;
+    uint32_t able = 0;
     uint32_t count = 0;
     TACIT_ASSERT(is_resting(parts));
     if (head->lacks_model != 0)
         return TACIT_OK;
     bool const is_ended = head->exhausted == ENDED;
-    if (is_ended || rounds_over(parts) == head->config.round_count || !somebody_can_pay(parts)) {
+    bool const is_whole = rounds_over(parts) == parts->config->round_count;
+    if (is_ended || is_whole || !somebody_can_pay(parts)) {
         if (!is_ended)
-            head->exhausted = rounds_over(parts) < head->config.round_count ? 1 : 0;
-        finish(parts, update);
+            head->exhausted = is_whole ? 0 : 1;
+        open_round(parts, 0, now_us, update);
         return TACIT_OK;
     }
-    uint32_t able = 0;
-    for (size_t i = 0;
-         parts->round.dropped != NULL && i < TACIT_BITS_WORDS(head->config.select.user_count); i++)
-        parts->heard[i] &= ~parts->round.dropped[i];
-    for (uint32_t site = 0; site < head->config.select.user_count; site++)
-        if (tacit_bits_has(parts->heard, site) && select_can_pay(parts->select, site))
-            able++;
+    for (size_t i = 0; dropped != NULL && i < TACIT_BITS_WORDS(parts->sites); i++)
+        parts->heard[i] &= ~dropped[i];
+    TACIT_BITS_EACH (site, parts->heard, parts->sites)
+        able += select_can_pay(parts->select, site) ? 1 : 0;
     if (able < quorum_of(parts))
         return TACIT_OK;
-    enum tacit_status const status = choose(parts, entropy, &count);
-    if (status == TACIT_OK)
-        open_round(parts, count, now_us, update);
-    return status;
+    TACIT_TRY(choose(parts, entropy, &count));
+    TACIT_ASSERT(count > 0);
+    open_round(parts, count, now_us, update);
+    return TACIT_OK;
 }
 
 /* Eq. (2), in the order of the sites: theta += sum of alpha_k z_k u, alpha_k public. */
 static void average(const struct hub_parts *parts)
 {
     TACIT_ASSERT(parts->head->desk.covered_count > 0);
-    struct hub_head const *const head = parts->head;
+    uint32_t const count = parts->head->asked_count;
+    uint32_t const dimension = parts->config->dimension;
     struct tacit_select_view view;
-    double const unit = head->config.clip / (double)TACIT_VECTOR_STEPS;
+    double const unit = parts->config->clip / (double)TACIT_VECTOR_STEPS;
     double total = 0;
     tacit_select_view(parts->select, &view);
-    for (uint32_t i = 0; i < head->asked_count; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (parts->slots[i].state == SLOT_COMPLETE)
-            total += (double)view.sizes[parts->slots[i].agent];
+            total += (double)view.sizes[parts->users[i]];
     TACIT_ASSERT(total > 0);
-    for (uint32_t i = 0; i < head->asked_count; i++) {
-        int64_t const *const steps = parts->steps + (size_t)i * head->config.dimension;
-        double const weight = (double)view.sizes[parts->slots[i].agent] / total;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t const *const steps = parts->steps + (size_t)i * dimension;
+        double const weight = (double)view.sizes[parts->users[i]] / total;
         if (parts->slots[i].state != SLOT_COMPLETE)
             continue;
-        for (uint32_t k = 0; k < head->config.dimension; k++)
+        for (uint32_t k = 0; k < dimension; k++)
             parts->theta[k] += weight * ((double)steps[k] * unit);
     }
     present(parts);
@@ -460,10 +439,9 @@ static void average(const struct hub_parts *parts)
 /* HELPER 4, model updates: all weigh the same. */
 static void add_totals(const struct hub_parts *parts, uint32_t sites, const int64_t *totals)
 {
-    struct tacit_select_hub_config const *const config = &parts->head->config;
-    double const unit = config->clip / (double)TACIT_VECTOR_STEPS / sites;
+    double const unit = parts->config->clip / (double)TACIT_VECTOR_STEPS / sites;
     TACIT_ASSERT(sites > 0);
-    for (uint32_t k = 0; k < config->dimension; k++)
+    for (uint32_t k = 0; k < parts->config->dimension; k++)
         parts->theta[k] += (double)totals[k] * unit;
     present(parts);
 }
@@ -471,13 +449,12 @@ static void add_totals(const struct hub_parts *parts, uint32_t sites, const int6
 /* Two aggregators: no update of the round that stands is added up any more. */
 static void drop_updates(const struct hub_parts *parts)
 {
-    struct tacit_select_hub_config const *const config = &parts->head->config;
+    size_t const slots = parts->head->slot_count;
     if (parts->head->desk.phase == ROUND_COLLECTING)
         round_hub_close(&parts->round);
     parts->head->awaits_totals = 0;
-    memset(parts->steps, 0,
-           (size_t)parts->head->slot_count * config->dimension * sizeof *parts->steps);
-    memset(parts->openings, 0, parts->head->slot_count * sizeof *parts->openings);
+    memset(parts->steps, 0, slots * parts->config->dimension * sizeof *parts->steps);
+    memset(parts->openings, 0, slots * sizeof *parts->openings);
 }
 
 /* Who did not answer counts with the deadline, and is asked again once it has spoken again. With
@@ -489,21 +466,17 @@ static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
     struct hub_head *const head = parts->head;
     TACIT_ASSERT(head->desk.covered_count <= head->asked_count);
     TACIT_ASSERT(head->desk.phase == ROUND_COLLECTING);
-    for (uint32_t i = 0; i < head->asked_count; i++) {
-        struct slot const *const slot = &parts->slots[i];
-        parts->users[i] = slot->agent;
-        if (slot->state != SLOT_COMPLETE)
-            tacit_bits_remove(parts->heard, slot->agent);
-        parts->round_spent[i] = parts->spent[slot->agent];
-    }
+    for (uint32_t i = 0; i < head->asked_count; i++)
+        if (parts->slots[i].state != SLOT_COMPLETE)
+            tacit_bits_remove(parts->heard, parts->users[i]);
     enum tacit_status const observed = tacit_select_observe_reported(
         parts->select, parts->users, head->asked_count, parts->latencies,
-        (double)head->config.round_timeout_us * 1e-6, parts->round_spent);
+        (double)parts->config->round_timeout_us * 1e-6, NULL);
     TACIT_ASSERT(observed == TACIT_OK);
+    round_hub_close(&parts->round);
     update->persist = true;
     if (are_two(parts) && head->desk.covered_count >= quorum_of(parts)) {
-        round_hub_close(&parts->round);
-        parts->head->awaits_totals = 1;
+        head->awaits_totals = 1;
         update->happened |= TACIT_WANTS_TOTALS;
         return TACIT_OK;
     }
@@ -511,8 +484,6 @@ static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
         drop_updates(parts);
     else if (head->desk.covered_count > 0)
         average(parts);
-    if (!are_two(parts))
-        round_hub_close(&parts->round);
     update->round_is_over = true;
     return begin(parts, now_us, entropy, update);
 }
@@ -521,49 +492,43 @@ static enum tacit_status end_round(struct hub_parts *parts, uint64_t now_us,
 
 static void note_spent(const struct hub_parts *parts, uint32_t site, uint64_t spent_nano)
 {
-    TACIT_ASSERT(site < parts->head->config.select.user_count);
+    TACIT_ASSERT(site < parts->sites);
     if (spent_nano <= parts->spent[site])
         return;
     parts->spent[site] = spent_nano;
     tacit_select_report(parts->select, site, spent_nano);
 }
 
-static struct slot *slot_of(const struct hub_parts *parts, uint32_t site)
+/* The slot of a site that was asked; slot_count: it was not. */
+static uint32_t slot_of(const struct hub_parts *parts, uint32_t site)
 {
     for (uint32_t i = 0; i < parts->head->asked_count; i++)
-        if (parts->slots[i].agent == site)
-            return &parts->slots[i];
-    return NULL;
-}
-
-static size_t index_of(const struct hub_parts *parts, const struct slot *slot)
-{
-    TACIT_ASSERT(slot >= parts->slots);
-    TACIT_ASSERT((size_t)(slot - parts->slots) < parts->head->slot_count);
-    return (size_t)(slot - parts->slots);
+        if (parts->users[i] == site)
+            return i;
+    return parts->head->slot_count;
 }
 
 /* What a slot holds of its update. */
-static struct select_pieces update_of(const struct hub_parts *parts, struct slot *slot)
+static struct select_pieces update_of(const struct hub_parts *parts, size_t slot)
 {
-    size_t const place = index_of(parts, slot);
-    uint32_t const dimension = parts->head->config.dimension;
-    size_t const pieces = tacit_select_piece_count(dimension, TACIT_SELECT_STEPS);
+    TACIT_ASSERT(slot < parts->head->asked_count);
+    uint32_t const dimension = parts->config->dimension;
+    size_t const digest_bytes = (size_t)parts->pieces * TACIT_SHA256_BYTES;
     return (struct select_pieces){.vector = TACIT_SELECT_STEPS,
                                   .dimension = dimension,
-                                  .numbers = parts->steps + place * dimension,
-                                  .digests = parts->digests + place * pieces * TACIT_SHA256_BYTES,
-                                  .have = parts->have + place * TACIT_BITS_WORDS(pieces),
-                                  .first = &slot->first,
-                                  .mask = &slot->mask};
+                                  .numbers = parts->steps + slot * dimension,
+                                  .digests = parts->digests + slot * digest_bytes,
+                                  .have = parts->have + slot * TACIT_BITS_WORDS(parts->pieces),
+                                  .first = &parts->slots[slot].first,
+                                  .mask = &parts->slots[slot].mask};
 }
 
 static bool needs_no_update(const struct hub_parts *parts, uint32_t site, uint32_t round)
 {
-    TACIT_ASSERT(site < parts->head->config.select.user_count);
+    TACIT_ASSERT(site < parts->sites);
     struct hub_head const *const head = parts->head;
     return head->desk.phase != ROUND_COLLECTING || round != head->round ||
-           !tacit_bits_has(parts->set, site) || tacit_bits_has(parts->received, site);
+           !tacit_bits_has(parts->set, site) || tacit_bits_has(parts->round.received, site);
 }
 
 /* Says what the verdict on a message has its sender hear. Result: the verdict's status. */
@@ -607,9 +572,7 @@ static enum tacit_status on_commit(const struct hub_parts *parts,
                                    const struct tacit_select_message *commit,
                                    struct tacit_select_update *update)
 {
-    enum tacit_status const status = round_hub_check_commit(&parts->round, &commit->head);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(round_hub_check_commit(&parts->round, &commit->head));
     struct round_verdict const verdict = round_hub_ask(&parts->round, &commit->head);
     if (are_two(parts) && verdict.answer == ROUND_GRANT && verdict.persist)
         update->happened |= TACIT_GRANTED_DRAW;
@@ -621,11 +584,10 @@ static enum tacit_status on_update(const struct hub_parts *parts,
                                    const struct tacit_select_message *message,
                                    struct tacit_select_update *update)
 {
-    TACIT_ASSERT(message->from < parts->head->config.select.user_count);
+    TACIT_ASSERT(message->from < parts->sites);
     struct hub_head const *const head = parts->head;
     uint8_t release[TACIT_SHA256_BYTES];
-    uint32_t const pieces = tacit_select_piece_count(head->config.dimension, TACIT_SELECT_STEPS);
-    if (message->digest_count != pieces || (message->masked != NULL) != are_two(parts))
+    if (message->digest_count != parts->pieces || (message->masked != NULL) != are_two(parts))
         return TACIT_MALFORMED;
     struct round_verdict verdict = round_hub_check_report(&parts->round, &message->head);
     if (verdict.status == TACIT_OK && verdict.answer == ROUND_NOTHING) {
@@ -642,36 +604,32 @@ static enum tacit_status on_update(const struct hub_parts *parts,
     if (verdict.status != TACIT_OK || verdict.answer != ROUND_NOTHING)
         return answer(parts, message, verdict, update);
     update->persist = verdict.persist;
-    struct slot *const slot = slot_of(parts, message->from);
-    TACIT_ASSERT(slot != NULL);
+    uint32_t const slot = slot_of(parts, message->from);
     struct select_pieces const held = update_of(parts, slot);
-    if (slot->state == SLOT_ASKED) {
-        slot->state = SLOT_OPENED;
-        memcpy(held.digests, message->digests, (size_t)pieces * TACIT_SHA256_BYTES);
+    if (parts->slots[slot].state == SLOT_ASKED) {
+        parts->slots[slot].state = SLOT_OPENED;
+        memcpy(held.digests, message->digests, (size_t)parts->pieces * TACIT_SHA256_BYTES);
         if (are_two(parts))
-            parts->openings[index_of(parts, slot)] =
-                (struct opening){*message->commit, *message->masked};
+            parts->openings[slot] = (struct opening){*message->commit, *message->masked};
     }
-    select_ask(&held, slot->agent, head->round, update);
+    select_ask(&held, message->from, head->round, update);
     return TACIT_OK;
 }
 
 /* Two aggregators: are these the masked words that the commitment is to? */
-static bool are_committed(const struct hub_parts *parts, struct slot *slot)
+static bool are_committed(const struct hub_parts *parts, uint32_t slot)
 {
-    struct tacit_helper_release const *const masked =
-        &parts->openings[index_of(parts, slot)].masked;
+    struct tacit_helper_release const *const masked = &parts->openings[slot].masked;
     struct tacit_helper_release found = *masked;
-    tacit_helper_blind_digest(&found, update_of(parts, slot).numbers,
-                              parts->head->config.dimension);
+    tacit_helper_blind_digest(&found, update_of(parts, slot).numbers, parts->config->dimension);
     return memcmp(found.digest, masked->digest, sizeof found.digest) == 0;
 }
 
 /* Two aggregators: the update, for the driver, as if it had come in one message. */
-static void fill_report(const struct hub_parts *parts, struct slot *slot,
+static void fill_report(const struct hub_parts *parts, uint32_t slot,
                         const struct tacit_round_message *head, struct tacit_select_update *update)
 {
-    struct opening const *const opening = &parts->openings[index_of(parts, slot)];
+    struct opening const *const opening = &parts->openings[slot];
     TACIT_ASSERT(update->masked == NULL);
     update->happened |= TACIT_COUNTED_REPORT;
     update->report = *head;
@@ -681,25 +639,24 @@ static void fill_report(const struct hub_parts *parts, struct slot *slot,
 }
 
 /* All pieces of one update are there: it is counted, durably, before the site hears of it. */
-static enum tacit_status complete(struct hub_parts *parts, struct slot *slot, uint64_t now_us,
+static enum tacit_status complete(struct hub_parts *parts, uint32_t slot, uint64_t now_us,
                                   const struct tacit_round_message *piece,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_select_update *update)
 {
-    TACIT_ASSERT(slot->state == SLOT_OPENED);
+    TACIT_ASSERT(parts->slots[slot].state == SLOT_OPENED);
     struct hub_head const *const head = parts->head;
     uint64_t const spent_us = now_us - head->started_us;
-    uint32_t const site = slot->agent;
     enum tacit_status status = TACIT_OK;
-    slot->state = SLOT_COMPLETE;
-    parts->latencies[index_of(parts, slot)] = (double)(spent_us > 0 ? spent_us : 1) * 1e-6;
+    parts->slots[slot].state = SLOT_COMPLETE;
+    parts->latencies[slot] = (double)(spent_us > 0 ? spent_us : 1) * 1e-6;
     round_hub_add_report(&parts->round, piece, 1);
     if (are_two(parts))
         fill_report(parts, slot, piece, update);
     update->persist = true;
     if (head->desk.missing_count == 0)
         status = end_round(parts, now_us, entropy, update);
-    send_order(parts, site, update);
+    send_order(parts, piece->from, update);
     return status;
 }
 
@@ -716,7 +673,7 @@ static enum tacit_status on_model_piece(const struct hub_parts *parts,
         select_on_piece(&parts->model, head->round, piece, update, &is_whole);
     if (!is_whole)
         return status;
-    for (uint32_t i = 0; i < head->config.dimension; i++)
+    for (uint32_t i = 0; i < parts->config->dimension; i++)
         parts->theta[i] = (double)((const float *)parts->model.numbers)[i];
     head->lacks_model = 0;
     head->started_us = now_us;
@@ -732,11 +689,11 @@ static enum tacit_status on_piece(struct hub_parts *parts, const struct tacit_ev
 {
     struct hub_head const *const head = parts->head;
     struct tacit_select_message const *const piece = event->as.message;
-    struct slot *const slot = slot_of(parts, piece->from);
+    uint32_t const slot = slot_of(parts, piece->from);
     if (piece->vector == TACIT_SELECT_MODEL)
         return on_model_piece(parts, piece, event->now_us, update);
-    if (head->desk.phase != ROUND_COLLECTING || piece->round != head->round || slot == NULL ||
-        slot->state != SLOT_OPENED)
+    if (head->desk.phase != ROUND_COLLECTING || piece->round != head->round ||
+        slot == head->slot_count || parts->slots[slot].state != SLOT_OPENED)
         return TACIT_UNEXPECTED;
     struct select_pieces const held = update_of(parts, slot);
     bool is_whole = false;
@@ -792,11 +749,8 @@ static enum tacit_status receive(struct hub_parts *parts, const struct tacit_eve
 {
     struct tacit_select_message const *const message = event->as.message;
     TACIT_ASSERT(message != NULL);
-    enum tacit_status status = round_hub_check(&parts->round, &message->head);
-    if (status == TACIT_OK)
-        status = on_message(parts, event, entropy, update);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(round_hub_check(&parts->round, &message->head));
+    TACIT_TRY(on_message(parts, event, entropy, update));
     tacit_bits_add(parts->heard, message->from);
     return is_resting(parts) ? begin(parts, event->now_us, entropy, update) : TACIT_OK;
 }
@@ -829,7 +783,7 @@ static void begin_term(const struct hub_parts *parts, uint64_t term, uint64_t no
         return;
     drop_updates(parts);
     head->asked_count = head->desk.covered_count = 0;
-    memset(parts->heard, 0, TACIT_BITS_WORDS(head->config.select.user_count) * sizeof(uint64_t));
+    empty_set(parts, parts->heard);
 }
 
 /* The clock may have begun anew with the machine. */
@@ -839,7 +793,7 @@ static void start(struct hub_parts *parts, const struct tacit_event *event,
     struct hub_head *const head = parts->head;
     if (event->as.term > head->desk.term) {
         begin_term(parts, event->as.term, event->now_us, update);
-        *parts = parts_of((const struct tacit_select_hub *)(const void *)head);
+        parts->round.grantor.accepts_first = true;
     }
     if (head->started_us > event->now_us)
         head->started_us = event->now_us;
@@ -856,9 +810,9 @@ static void end_step(const struct hub_parts *parts, const struct hub_head *befor
     bool const is_new = head->round != before->round || head->desk.phase != before->desk.phase ||
                         head->lacks_model != before->lacks_model;
     if (is_good || update->persist)
-        round_desk_end_step(&head->desk, now_us, head->config.round_timeout_us, is_new, is_start);
+        round_desk_end_step(&head->desk, now_us, parts->config->round_timeout_us, is_new, is_start);
     update->deadline_us = head->lacks_model == 0 ? head->desk.deadline_us : TACIT_NEVER;
-    select_stamp(update, TACIT_HUB, head->config.run_id, head->desk.term);
+    select_stamp(update, TACIT_HUB, parts->config->run_id, head->desk.term);
     round_hub_check_invariants(&parts->round);
     TACIT_ASSERT(head->desk.covered_count <= head->asked_count);
     TACIT_ASSERT(head->asked_count <= head->slot_count);
@@ -929,79 +883,55 @@ enum tacit_status tacit_select_hub_end(struct tacit_select_hub *hub, uint64_t no
 
 /* ---- What a lost hub is built again from ---- */
 
-static void walk_hub(struct base_walk *walk, void *hub)
-{
-    struct hub_parts const parts = parts_of(hub);
-    struct hub_head *const head = parts.head;
-    struct tacit_select_hub_config const *const config = &head->config;
-    size_t const words = TACIT_BITS_WORDS(config->select.user_count);
-    uint32_t phase = head->desk.phase;
-    base_walk_same(walk, MAGIC);
-    base_walk_same(walk, config->run_id);
-    base_walk_same(walk, config->select.user_count);
-    base_walk_same(walk, head->slot_count);
-    base_walk_same(walk, config->dimension);
-    base_walk_same(walk, config->round_count);
-    base_walk_number(walk, &phase);
-    walk->failed = walk->failed || phase > ROUND_CLOSED;
-    if (!walk->failed)
-        head->desk.phase = (enum round_phase)phase;
-    base_walk_number(walk, &head->round);
-    base_walk_number(walk, &head->exhausted);
-    base_walk_words(walk, (uint64_t *)parts.select, head->select_size / sizeof(uint64_t));
-    base_walk_words(walk, phase == ROUND_COLLECTING ? parts.set : parts.nobody, words);
-    base_walk_words(walk, parts.heard, words);
-    base_walk_words(walk, parts.spent, config->select.user_count);
-    base_walk_words(walk, (uint64_t *)(void *)parts.model.digests,
-                    TACIT_SHA256_BYTES / sizeof(uint64_t) *
-                        tacit_select_piece_count(config->dimension, TACIT_SELECT_MODEL));
-}
-
-size_t tacit_select_hub_snapshot(const struct tacit_select_hub *hub, uint8_t *bytes, size_t room)
-{
-    return base_walk_write(walk_hub, hub, bytes, room);
-}
-
-/* Whoever is asked has a slot, and nothing of theirs is here. False: there are more. */
-static bool fill_slots(const struct hub_parts *parts)
+/* Whoever is asked has a slot, and nothing of theirs is here; nor is the model, unless it is the
+ * one that init was given. False: more are asked than may be. */
+static bool rebuild(const struct hub_parts *parts)
 {
     struct hub_head *const head = parts->head;
-    uint32_t const sites = head->config.select.user_count;
-    if (!tacit_bits_within(parts->set, parts->set, sites) ||
-        tacit_bits_next(parts->nobody, sites, 0) < sites ||
-        tacit_bits_count(parts->set, sites) > head->slot_count)
+    uint8_t given[TACIT_SHA256_BYTES];
+    memcpy(given, head->model, sizeof given);
+    select_name_of(&parts->model, head->model);
+    if (memcmp(given, head->model, sizeof given) != 0) {
+        head->lacks_model = 1;
+        memset(parts->model.numbers, 0, parts->config->dimension * sizeof(float));
+        memset(parts->theta, 0, parts->config->dimension * sizeof *parts->theta);
+    }
+    if (!tacit_bits_within(parts->set, parts->set, parts->sites) ||
+        tacit_bits_next(parts->nobody, parts->sites, 0) < parts->sites ||
+        tacit_bits_count(parts->set, parts->sites) > head->slot_count)
         return false;
-    TACIT_BITS_EACH (site, parts->set, sites)
-        parts->slots[head->asked_count++].agent = site;
+    TACIT_BITS_EACH (site, parts->set, parts->sites)
+        parts->users[head->asked_count++] = site;
     empty_slots(parts);
     head->desk.missing_count = head->asked_count;
     return true;
 }
 
-enum tacit_status tacit_select_hub_restore(struct tacit_select_hub *hub,
-                                           const struct tacit_select_hub_config *config,
-                                           const uint8_t *bytes, size_t size)
+static void walk_hub(struct base_walk *walk, void *hub)
 {
-    enum tacit_status const status = tacit_select_hub_init(hub, config);
-    if (status != TACIT_OK)
-        return status;
     struct hub_parts const parts = parts_of(hub);
     struct hub_head *const head = parts.head;
-    uint8_t given[TACIT_SHA256_BYTES];
-    memcpy(given, head->model, sizeof given);
-    if (!base_walk_read(walk_hub, hub, bytes, size) || !fill_slots(&parts))
-        return TACIT_MALFORMED;
-    select_name_of(&parts.model, head->model);
-    if (memcmp(given, head->model, sizeof given) != 0) {
-        head->lacks_model = 1;
-        memset(parts.model.numbers, 0, config->dimension * sizeof(float));
-        memset(parts.theta, 0, config->dimension * sizeof *parts.theta);
-    }
-    bool const is_state =
-        tacit_select_hub_check(hub, tacit_select_hub_size(config), config) == TACIT_OK &&
-        base_walk_writes(walk_hub, hub, bytes, size);
-    return is_state ? TACIT_OK : TACIT_MALFORMED;
+    size_t const words = TACIT_BITS_WORDS(parts.sites);
+    base_walk_same(walk, MAGIC);
+    base_walk_same(walk, parts.config->run_id);
+    base_walk_same(walk, parts.sites);
+    base_walk_same(walk, head->slot_count);
+    base_walk_same(walk, parts.config->dimension);
+    base_walk_same(walk, parts.config->round_count);
+    round_desk_walk(walk, &head->desk, 0);
+    base_walk_number(walk, &head->round);
+    base_walk_number(walk, &head->exhausted);
+    base_walk_words(walk, (uint64_t *)parts.select, head->select_size / sizeof(uint64_t));
+    base_walk_words(walk, head->desk.phase == ROUND_COLLECTING ? parts.set : parts.nobody, words);
+    base_walk_words(walk, parts.heard, words);
+    base_walk_words(walk, parts.spent, parts.sites);
+    base_walk_words(walk, (uint64_t *)(void *)parts.model.digests,
+                    select_count_of(&parts.model) * (TACIT_SHA256_BYTES / sizeof(uint64_t)));
+    if (walk->reads && !walk->failed)
+        walk->failed = !rebuild(&parts);
 }
+
+ROUND_SNAPSHOTS(tacit_select_hub, walk_hub)
 
 void tacit_select_hub_view(const struct tacit_select_hub *hub, struct tacit_select_hub_view *view)
 {

@@ -9,6 +9,14 @@ _Static_assert(TACIT_SELECT_MODEL_NUMBERS * sizeof(float) == TACIT_SELECT_PIECE_
                    TACIT_SELECT_UPDATE_NUMBERS * sizeof(int64_t) == TACIT_SELECT_PIECE_BYTES,
                "all pieces but the last are as long");
 
+void *select_carve(const void *head, size_t *at, size_t bytes)
+{
+    void *const part = (uint8_t *)(uintptr_t)head + *at;
+    TACIT_ASSERT(*at % 8 == 0);
+    *at += (bytes + 7) & ~(size_t)7;
+    return part;
+}
+
 static uint32_t width_of(enum tacit_select_vector vector)
 {
     return vector == TACIT_SELECT_MODEL ? sizeof(float) : sizeof(int64_t);
@@ -30,7 +38,7 @@ uint32_t tacit_select_piece_numbers(uint32_t dimension, enum tacit_select_vector
     return left < whole ? left : whole;
 }
 
-static uint32_t count_of(const struct select_pieces *pieces)
+uint32_t select_count_of(const struct select_pieces *pieces)
 {
     return tacit_select_piece_count(pieces->dimension, pieces->vector);
 }
@@ -82,7 +90,7 @@ static void digest_numbers(enum tacit_select_vector vector, const void *numbers,
 
 void select_digest_pieces(const struct select_pieces *pieces)
 {
-    for (uint32_t i = 0; i < count_of(pieces); i++)
+    for (uint32_t i = 0; i < select_count_of(pieces); i++)
         digest_numbers(pieces->vector, numbers_of(pieces, i),
                        tacit_select_piece_numbers(pieces->dimension, pieces->vector, i),
                        digest_of(pieces, i));
@@ -90,7 +98,7 @@ void select_digest_pieces(const struct select_pieces *pieces)
 
 void select_name_of(const struct select_pieces *pieces, uint8_t name[TACIT_SHA256_BYTES])
 {
-    tacit_sha256_of(pieces->digests, (size_t)count_of(pieces) * TACIT_SHA256_BYTES, name);
+    tacit_sha256_of(pieces->digests, (size_t)select_count_of(pieces) * TACIT_SHA256_BYTES, name);
 }
 
 void select_release_of(const struct tacit_select_message *update,
@@ -149,7 +157,7 @@ bool select_are_whole(const struct select_pieces *pieces)
 {
     uint32_t first;
     uint32_t mask;
-    return !select_next_missing(pieces->have, count_of(pieces), &first, &mask);
+    return !select_next_missing(pieces->have, select_count_of(pieces), &first, &mask);
 }
 
 /* ---- Messages ---- */
@@ -175,7 +183,7 @@ void select_stamp(struct tacit_select_update *update, uint32_t from, uint64_t ru
 void select_ask(const struct select_pieces *pieces, uint32_t to, uint32_t round,
                 struct tacit_select_update *update)
 {
-    if (select_next_missing(pieces->have, count_of(pieces), pieces->first, pieces->mask))
+    if (select_next_missing(pieces->have, select_count_of(pieces), pieces->first, pieces->mask))
         select_send(update, to,
                     (struct tacit_select_message){.kind = TACIT_SELECT_REQUEST,
                                                   .round = round,
@@ -190,7 +198,7 @@ enum tacit_status select_on_piece(const struct select_pieces *pieces, uint32_t r
 {
     enum tacit_select_vector const vector = pieces->vector;
     uint8_t digest[TACIT_SHA256_BYTES];
-    if (piece->vector != vector || piece->first >= count_of(pieces) ||
+    if (piece->vector != vector || piece->first >= select_count_of(pieces) ||
         piece->number_count != tacit_select_piece_numbers(pieces->dimension, vector, piece->first))
         return TACIT_MALFORMED;
     const void *const numbers = vector == TACIT_SELECT_MODEL ? (const void *)piece->model_piece
@@ -209,7 +217,7 @@ enum tacit_status select_on_piece(const struct select_pieces *pieces, uint32_t r
 
 void select_forget(const struct select_pieces *pieces, uint32_t index)
 {
-    TACIT_ASSERT(index < count_of(pieces));
+    TACIT_ASSERT(index < select_count_of(pieces));
     tacit_bits_remove(pieces->have, index);
     memset(numbers_of(pieces, index), 0,
            (size_t)tacit_select_piece_numbers(pieces->dimension, pieces->vector, index) *
@@ -220,7 +228,7 @@ enum tacit_status select_on_request(const struct select_pieces *pieces,
                                     const struct tacit_select_message *request,
                                     struct tacit_select_update *update)
 {
-    if (!select_request_fits(request, count_of(pieces)))
+    if (!select_request_fits(request, select_count_of(pieces)))
         return TACIT_MALFORMED;
     uint32_t sent_count = 0;
     for (uint32_t i = 0; i < WINDOW_BITS && sent_count < TACIT_SELECT_PIECES_AT_ONCE; i++) {

@@ -3,6 +3,10 @@
 #define TACIT_SELECT_PIECE_H
 #include "tacit/select.h"
 
+/* The next part of a state that begins with its head, and where the one after it begins: *at is
+ * moved on, to a multiple of 8. Nothing is touched. */
+void *select_carve(const void *head, size_t *at, size_t bytes);
+
 /* A vector in pieces: a model's float32 or an update's int64. Where they lie in a state. */
 struct select_pieces {
     enum tacit_select_vector vector;
@@ -13,6 +17,9 @@ struct select_pieces {
     uint32_t *first;  /* the window of them that was asked for, as in a REQUEST */
     uint32_t *mask;
 };
+
+/* How many pieces it has. */
+uint32_t select_count_of(const struct select_pieces *pieces);
 
 /* Digests of all pieces, from the numbers. */
 void select_digest_pieces(const struct select_pieces *pieces);

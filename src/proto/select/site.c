@@ -41,39 +41,34 @@ struct site_parts {
     struct select_pieces steps; /* its own, whole from the draw on */
 };
 
-static uint32_t model_pieces(const struct tacit_select_site_config *config)
+/* Where the parts of a block lie, and how large it is: also of a head alone, behind which nothing
+ * is touched. */
+static struct site_parts lay_out(const struct site_head *block, size_t *size)
 {
-    return tacit_select_piece_count(config->dimension, TACIT_SELECT_MODEL);
-}
-
-static uint32_t step_pieces(const struct tacit_select_site_config *config)
-{
-    return tacit_select_piece_count(config->dimension, TACIT_SELECT_STEPS);
-}
-
-static size_t float_bytes(uint32_t dimension)
-{
-    return ((size_t)dimension + 1) / 2 * sizeof(uint64_t);
+    struct site_head *const head = (struct site_head *)(uintptr_t)block;
+    uint32_t const numbers = head->config.dimension;
+    size_t const models = tacit_select_piece_count(numbers, TACIT_SELECT_MODEL);
+    size_t const steps = tacit_select_piece_count(numbers, TACIT_SELECT_STEPS);
+    struct site_parts parts = {.head = head,
+                               .model = {.vector = TACIT_SELECT_MODEL,
+                                         .dimension = numbers,
+                                         .first = &head->first,
+                                         .mask = &head->mask},
+                               .steps = {.vector = TACIT_SELECT_STEPS, .dimension = numbers}};
+    size_t at = sizeof *head;
+    parts.model.digests = select_carve(head, &at, models * TACIT_SHA256_BYTES);
+    parts.steps.digests = select_carve(head, &at, steps * TACIT_SHA256_BYTES);
+    parts.model.have = select_carve(head, &at, TACIT_BITS_WORDS(models) * sizeof(uint64_t));
+    parts.steps.numbers = select_carve(head, &at, numbers * sizeof(int64_t));
+    parts.model.numbers = select_carve(head, &at, numbers * sizeof(float));
+    *size = at;
+    return parts;
 }
 
 static struct site_parts parts_of(const struct tacit_select_site *site)
 {
-    struct site_head *const head = (struct site_head *)(uintptr_t)site;
-    uint8_t *const model_digests = (uint8_t *)(head + 1);
-    uint8_t *const digests =
-        model_digests + (size_t)model_pieces(&head->config) * TACIT_SHA256_BYTES;
-    uint64_t *const have =
-        (uint64_t *)(void *)(digests + (size_t)step_pieces(&head->config) * TACIT_SHA256_BYTES);
-    int64_t *const steps = (int64_t *)(have + TACIT_BITS_WORDS(model_pieces(&head->config)));
-    uint8_t *const model = (uint8_t *)(steps + head->config.dimension);
-    uint32_t const dimension = head->config.dimension;
-    return (struct site_parts){.head = head,
-                               .model = {TACIT_SELECT_MODEL, dimension, model, model_digests, have,
-                                         &head->first, &head->mask},
-                               .steps = {.vector = TACIT_SELECT_STEPS,
-                                         .dimension = dimension,
-                                         .numbers = steps,
-                                         .digests = digests}};
+    size_t size;
+    return lay_out((const struct site_head *)site, &size);
 }
 
 static uint32_t number_of(const struct site_head *head)
@@ -100,11 +95,10 @@ size_t tacit_select_site_size(const struct tacit_select_site_config *config)
     TACIT_ASSERT(config != NULL);
     if (!is_valid(config))
         return 0;
-    uint32_t const models = tacit_select_piece_count(config->dimension, TACIT_SELECT_MODEL);
-    uint32_t const steps = tacit_select_piece_count(config->dimension, TACIT_SELECT_STEPS);
-    return sizeof(struct site_head) + (size_t)(models + steps) * TACIT_SHA256_BYTES +
-           TACIT_BITS_WORDS(models) * sizeof(uint64_t) + config->dimension * sizeof(int64_t) +
-           float_bytes(config->dimension);
+    struct site_head const head = {.config = *config};
+    size_t size;
+    (void)lay_out(&head, &size);
+    return size;
 }
 
 enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
@@ -183,18 +177,17 @@ static void ask_for_grant(const struct site_head *head, struct tacit_select_upda
                                               .commit = &head->grants.commit});
 }
 
-struct tacit_select_message tacit_select_site_release(const struct tacit_select_site *site)
+static struct tacit_select_message release_of(const struct site_parts *parts)
 {
-    struct site_parts const parts = parts_of(site);
-    struct site_head const *const head = parts.head;
+    struct site_head const *const head = parts->head;
     struct tacit_select_message message = {.kind = TACIT_SELECT_UPDATE,
                                            .from = head->config.agent,
                                            .to = TACIT_HUB,
                                            .run_id = head->config.run_id,
                                            .term = head->term,
                                            .round = head->draw_round,
-                                           .digests = parts.steps.digests,
-                                           .digest_count = step_pieces(&head->config),
+                                           .digests = parts->steps.digests,
+                                           .digest_count = select_count_of(&parts->steps),
                                            .spent_nano = head->spent_nano,
                                            .participation = head->participation,
                                            .price_nano = head->price_nano,
@@ -205,18 +198,23 @@ struct tacit_select_message tacit_select_site_release(const struct tacit_select_
     return message;
 }
 
-static void send_again(const struct tacit_select_site *site, struct tacit_select_update *update)
+struct tacit_select_message tacit_select_site_release(const struct tacit_select_site *site)
 {
     struct site_parts const parts = parts_of(site);
-    uint32_t const phase = parts.head->phase;
+    return release_of(&parts);
+}
+
+static void send_again(const struct site_parts *parts, struct tacit_select_update *update)
+{
+    uint32_t const phase = parts->head->phase;
     if (phase != TACIT_SELECT_FINISHED)
-        send_hello(parts.head, update);
+        send_hello(parts->head, update);
     if (phase == TACIT_SELECT_FETCHING)
-        select_ask(&parts.model, TACIT_HUB, parts.head->round, update);
+        select_ask(&parts->model, TACIT_HUB, parts->head->round, update);
     else if (phase == TACIT_SELECT_COMMITTED)
-        ask_for_grant(parts.head, update);
+        ask_for_grant(parts->head, update);
     else if (phase == TACIT_SELECT_RELEASED)
-        select_send(update, TACIT_HUB, tacit_select_site_release(site));
+        select_send(update, TACIT_HUB, release_of(parts));
 }
 
 static void set_deadline(struct site_head *head, uint64_t now_us)
@@ -284,7 +282,7 @@ static bool on_first_order(const struct site_parts *parts, bool is_asked,
 static void set_model(const struct site_parts *parts, const struct tacit_select_message *order)
 {
     struct site_head *const head = parts->head;
-    uint32_t const pieces = model_pieces(&head->config);
+    uint32_t const pieces = select_count_of(&parts->model);
     size_t const bytes = (size_t)pieces * TACIT_SHA256_BYTES;
     if (memcmp(parts->model.digests, order->digests, bytes) == 0)
         return;
@@ -293,29 +291,27 @@ static void set_model(const struct site_parts *parts, const struct tacit_select_
     select_name_of(&parts->model, head->model);
 }
 
-static void begin_round(const struct tacit_select_site *site,
-                        const struct tacit_select_message *order, bool is_asked,
-                        struct tacit_select_update *update)
+static void begin_round(const struct site_parts *parts, const struct tacit_select_message *order,
+                        bool is_asked, struct tacit_select_update *update)
 {
-    struct site_parts const parts = parts_of(site);
-    struct site_head *const head = parts.head;
+    struct site_head *const head = parts->head;
     update->stop = head->phase == TACIT_SELECT_TRAINING;
     if (head->phase == TACIT_SELECT_RELEASED) /* nobody waits for it any more */
         settle(head, update);
     head->round = order->round;
     head->last = order->last;
     head->epsilon_nano = order->epsilon_nano;
-    set_model(&parts, order);
-    if (head->awaiting_first_order != 0 && on_first_order(&parts, is_asked, update)) {
+    set_model(parts, order);
+    if (head->awaiting_first_order != 0 && on_first_order(parts, is_asked, update)) {
         head->phase = TACIT_SELECT_RELEASED;
-        select_send(update, TACIT_HUB, tacit_select_site_release(site));
+        select_send(update, TACIT_HUB, release_of(parts));
         return;
     }
     head->phase = is_asked ? TACIT_SELECT_FETCHING : TACIT_SELECT_IDLE;
-    if (is_asked && select_are_whole(&parts.model))
-        begin_training(&parts, update);
+    if (is_asked && select_are_whole(&parts->model))
+        begin_training(parts, update);
     else if (is_asked)
-        select_ask(&parts.model, TACIT_HUB, parts.head->round, update);
+        select_ask(&parts->model, TACIT_HUB, head->round, update);
 }
 
 /* The round is over, or has this site's update: what it does for it is for nothing. */
@@ -336,15 +332,15 @@ static void rest(struct site_head *head, bool is_over, uint32_t seen,
 
 /* Ends what the site does for nothing, and begins the order's round if that is a newer one. While a
  * draw waits for its grant newer orders are passed over: the hub repeats them. */
-static enum tacit_status on_order(const struct tacit_select_site *site,
+static enum tacit_status on_order(const struct site_parts *parts,
                                   const struct tacit_select_message *order,
                                   struct tacit_select_update *update)
 {
-    struct site_head *const head = (struct site_head *)(uintptr_t)site;
+    struct site_head *const head = parts->head;
     struct tacit_select_site_config const *const config = &head->config;
     bool const is_asked = order->last || tacit_bits_has(order->set, config->agent);
     bool const needs_epsilon = is_asked && !order->last && config->has_helper;
-    if (order->digest_count != model_pieces(config) || order->round == 0 ||
+    if (order->digest_count != select_count_of(&parts->model) || order->round == 0 ||
         order->round > config->round_count + 1 || order->epsilon_nano > EPSILON_NANO_MAX ||
         (needs_epsilon && order->epsilon_nano < SELECT_PRICE_MIN_NANO) ||
         (!config->has_helper && order->epsilon_nano > 0))
@@ -355,7 +351,7 @@ static enum tacit_status on_order(const struct tacit_select_site *site,
     if (head->phase == TACIT_SELECT_COMMITTED || head->phase == TACIT_SELECT_FINISHED ||
         (head->awaiting_first_order == 0 && order->round <= head->round))
         return TACIT_OK;
-    begin_round(site, order, is_asked, update);
+    begin_round(parts, order, is_asked, update);
     return TACIT_OK;
 }
 
@@ -417,34 +413,29 @@ static enum tacit_status mask(const struct site_parts *parts,
 }
 
 /* Charged, drawn, committed to: one durable write (SELECT.md 2.8). */
-static enum tacit_status draw(const struct tacit_select_site *site, const struct tacit_event *event,
+static enum tacit_status draw(const struct site_parts *parts, const struct tacit_event *event,
                               const struct tacit_entropy *entropy,
                               struct tacit_select_update *update)
 {
-    struct site_parts const parts = parts_of(site);
-    struct site_head *const head = parts.head;
+    struct site_head *const head = parts->head;
     const struct tacit_entropy *const keys = event->keys == NULL ? entropy : event->keys;
     uint8_t release[TACIT_SHA256_BYTES];
     tacit_vector_quantise(event->as.training.difference, head->config.dimension, head->config.clip,
-                          parts.steps.numbers);
-    enum tacit_status status = add_noise(&parts, entropy);
-    if (status == TACIT_OK && head->config.has_helper)
-        status = mask(&parts, event->aggregators, keys);
-    if (status != TACIT_OK)
-        return status;
-    select_digest_pieces(&parts.steps);
-    head->draw_round = head->round; /* on an error the caller puts all of it back */
+                          parts->steps.numbers);
+    TACIT_TRY(add_noise(parts, entropy)); /* on an error the caller puts all of it back */
+    if (head->config.has_helper)
+        TACIT_TRY(mask(parts, event->aggregators, keys));
+    select_digest_pieces(&parts->steps);
+    head->draw_round = head->round;
     head->participation++;
     head->price_nano = head->next_nano;
     head->spent_nano += head->next_nano;
     head->next_nano = select_price_after(&head->prices, head->next_nano);
     memcpy(head->start, head->model, sizeof head->start);
-    struct tacit_select_message const message = tacit_select_site_release(site);
+    struct tacit_select_message const message = release_of(parts);
     struct tacit_commit_scope const scope = scope_of(head, head->draw_round);
     select_release_of(&message, release);
-    status = round_site_commit(&head->grants, &scope, release, keys);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(round_site_commit(&head->grants, &scope, release, keys));
     head->phase = TACIT_SELECT_COMMITTED;
     update->persist = true;
     update->drawn = true;
@@ -452,12 +443,11 @@ static enum tacit_status draw(const struct tacit_select_site *site, const struct
     return TACIT_OK;
 }
 
-static enum tacit_status on_trained(const struct tacit_select_site *site,
-                                    const struct tacit_event *event,
+static enum tacit_status on_trained(const struct site_parts *parts, const struct tacit_event *event,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_select_update *update)
 {
-    struct site_head *const head = (struct site_head *)(uintptr_t)site;
+    struct site_head *const head = parts->head;
     if (head->phase != TACIT_SELECT_TRAINING || event->as.training.round != head->round)
         return TACIT_UNEXPECTED;
     if (event->as.training.difference == NULL) { /* nothing was released, nothing is spent */
@@ -466,22 +456,21 @@ static enum tacit_status on_trained(const struct tacit_select_site *site,
     }
     TACIT_ASSERT(can_pay(head));
     struct site_head const before = *head;
-    enum tacit_status const status = draw(site, event, entropy, update);
+    enum tacit_status const status = draw(parts, event, entropy, update);
     if (status == TACIT_OK)
         return TACIT_OK;
     *head = before;
     /* exact numbers may be among them */
-    struct site_parts const parts = parts_of(site);
-    memset(parts.steps.numbers, 0, head->config.dimension * sizeof(int64_t));
+    memset(parts->steps.numbers, 0, head->config.dimension * sizeof(int64_t));
     memset(&head->masked, 0, sizeof head->masked);
     return status;
 }
 
-static enum tacit_status on_grant(const struct tacit_select_site *site,
+static enum tacit_status on_grant(const struct site_parts *parts,
                                   const struct tacit_select_message *grant,
                                   struct tacit_select_update *update)
 {
-    struct site_head *const head = (struct site_head *)(uintptr_t)site;
+    struct site_head *const head = parts->head;
     if (grant->commit == NULL)
         return TACIT_MALFORMED;
     if (head->phase != TACIT_SELECT_COMMITTED || grant->round != head->draw_round ||
@@ -491,7 +480,7 @@ static enum tacit_status on_grant(const struct tacit_select_site *site,
     head->phase = TACIT_SELECT_RELEASED;
     update->persist = true;
     if (!grant->closed) {
-        select_send(update, TACIT_HUB, tacit_select_site_release(site));
+        select_send(update, TACIT_HUB, release_of(parts));
         return TACIT_OK;
     }
     rest(head, true, 0, update);
@@ -531,27 +520,25 @@ static enum tacit_status on_request(const struct site_parts *parts,
 
 /* ---- Steps ---- */
 
-static enum tacit_status receive(const struct tacit_select_site *site,
-                                 const struct tacit_event *event,
+static enum tacit_status receive(const struct site_parts *parts, const struct tacit_event *event,
                                  struct tacit_select_update *update)
 {
-    struct site_parts const parts = parts_of(site);
     struct tacit_select_message const *const message = event->as.message;
     TACIT_ASSERT(message != NULL);
-    if (message->from != TACIT_HUB || message->run_id != parts.head->config.run_id ||
-        message->term != parts.head->term)
+    if (message->from != TACIT_HUB || message->run_id != parts->head->config.run_id ||
+        message->term != parts->head->term)
         return TACIT_STRANGER;
     switch (message->kind) {
     case TACIT_SELECT_ORDER:
-        return on_order(site, message, update);
+        return on_order(parts, message, update);
     case TACIT_SELECT_PIECE:
-        return on_piece(&parts, message, update);
+        return on_piece(parts, message, update);
     case TACIT_SELECT_GRANT:
-        return on_grant(site, message, update);
+        return on_grant(parts, message, update);
     case TACIT_SELECT_REFUSAL:
-        return on_refusal(parts.head, message, update);
+        return on_refusal(parts->head, message, update);
     case TACIT_SELECT_REQUEST:
-        return on_request(&parts, message, update);
+        return on_request(parts, message, update);
     case TACIT_SELECT_HELLO:
     case TACIT_SELECT_COMMIT:
     case TACIT_SELECT_UPDATE:
@@ -577,32 +564,31 @@ static void begin_term(struct site_head *head, uint64_t term, struct tacit_selec
 }
 
 /* A training that was under way when the process died has left nothing: it begins again. */
-static void start(const struct tacit_select_site *site, uint64_t term,
-                  struct tacit_select_update *update)
+static void start(const struct site_parts *parts, uint64_t term, struct tacit_select_update *update)
 {
-    struct site_head *const head = (struct site_head *)(uintptr_t)site;
+    struct site_head *const head = parts->head;
     if (term > head->term)
         begin_term(head, term, update);
     update->train = head->phase == TACIT_SELECT_TRAINING;
     update->has_model = head->phase == TACIT_SELECT_FINISHED;
-    send_again(site, update);
+    send_again(parts, update);
 }
 
-static enum tacit_status dispatch(struct tacit_select_site *site, const struct tacit_event *event,
+static enum tacit_status dispatch(const struct site_parts *parts, const struct tacit_event *event,
                                   const struct tacit_entropy *entropy,
                                   struct tacit_select_update *update)
 {
     switch (event->kind) {
     case TACIT_EVENT_START:
-        start(site, event->as.term, update);
+        start(parts, event->as.term, update);
         return TACIT_OK;
     case TACIT_EVENT_TIMEOUT:
-        send_again(site, update);
+        send_again(parts, update);
         return TACIT_OK;
     case TACIT_EVENT_RECEIVE:
-        return receive(site, event, update);
+        return receive(parts, event, update);
     case TACIT_EVENT_REWARD:
-        return on_trained(site, event, entropy, update);
+        return on_trained(parts, event, entropy, update);
     case TACIT_EVENT_EXPLOITED:
     case TACIT_EVENT_OFFER: /* nothing is learnt from decisions */
         break;
@@ -629,13 +615,14 @@ enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
                                          const struct tacit_entropy *entropy,
                                          struct tacit_select_update *update)
 {
-    struct site_head *const head = (struct site_head *)site;
     TACIT_ASSERT(site != NULL);
     TACIT_ASSERT(event != NULL);
     TACIT_ASSERT(update != NULL);
+    struct site_parts const parts = parts_of(site);
+    struct site_head *const head = parts.head;
     uint32_t const phase = head->phase;
     memset(update, 0, sizeof *update);
-    enum tacit_status const status = dispatch(site, event, entropy, update);
+    enum tacit_status const status = dispatch(&parts, event, entropy, update);
     if (status == TACIT_ENTROPY) {
         update->train = true;
         head->grants.resend.due_us = event->now_us + ENTROPY_PAUSE_US;

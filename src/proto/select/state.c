@@ -87,34 +87,29 @@ static uint64_t price_at(const struct select_head *head, const struct select_col
     return head->prices.is_exact != 0 ? head->prices.first_nano : bits_of(head->prices.first);
 }
 
-static bool can_pay(const struct select_head *head, const struct select_columns *columns,
-                    uint32_t user)
+bool select_can_pay(const struct tacit_select *select, uint32_t user)
 {
+    struct select_head const *const head = (const struct select_head *)select;
+    struct select_columns const columns = select_columns_of(select);
     TACIT_ASSERT(user < head->config.user_count);
     if (head->prices.is_free != 0)
         return true;
     if (head->prices.is_exact == 0)
         return head->prices.participations == 0 ||
-               columns->counts[user] < head->prices.participations;
-    uint64_t const next = columns->next[user];
+               columns.counts[user] < head->prices.participations;
+    uint64_t const next = columns.next[user];
     /* By what was paid, not by T_k: who was chosen and did not answer has paid nothing. */
     if (head->prices.kind == TACIT_SELECT_UNIFORM && next > 0 &&
-        columns->spent[user] / next >= head->prices.participations)
+        columns.spent[user] / next >= head->prices.participations)
         return false;
-    return next >= SELECT_PRICE_MIN_NANO && next <= head->prices.total_nano - columns->spent[user];
-}
-
-bool select_can_pay(const struct tacit_select *select, uint32_t user)
-{
-    struct select_columns const columns = select_columns_of(select);
-    return can_pay((const struct select_head *)select, &columns, user);
+    return next >= SELECT_PRICE_MIN_NANO && next <= head->prices.total_nano - columns.spent[user];
 }
 
 /* Requires: it can pay, and counts[user] is that of before. */
 static void pay(struct select_head *head, struct select_columns *columns, uint32_t user)
 {
     TACIT_ASSERT(user < head->config.user_count);
-    TACIT_ASSERT(can_pay(head, columns, user));
+    TACIT_ASSERT(select_can_pay((const struct tacit_select *)head, user));
     uint32_t const after = columns->counts[user] + 1;
     if (head->prices.is_free != 0)
         return;
@@ -351,9 +346,7 @@ static enum tacit_status observe(struct tacit_select *select, const uint32_t *us
     TACIT_ASSERT(latency_max > 0);
     struct select_head *const head = (struct select_head *)select;
     struct select_columns columns = select_columns_of(select);
-    enum tacit_status const status = check_round(select, users, count, latencies, pays);
-    if (status != TACIT_OK)
-        return status;
+    TACIT_TRY(check_round(select, users, count, latencies, pays));
     for (uint32_t i = 0; i < count; i++) {
         uint32_t const user = users[i];
         double const latency = isnan(latencies[i]) ? latency_max : latencies[i];
@@ -382,9 +375,8 @@ enum tacit_status tacit_select_observe_reported(struct tacit_select *select, con
                                                 uint32_t count, const double *latencies,
                                                 double latency_max, const uint64_t *spent_nano)
 {
-    TACIT_ASSERT(spent_nano != NULL || count == 0);
-    enum tacit_status const status = observe(select, users, count, latencies, latency_max, false);
-    for (uint32_t i = 0; i < count && status == TACIT_OK; i++)
+    TACIT_TRY(observe(select, users, count, latencies, latency_max, false));
+    for (uint32_t i = 0; spent_nano != NULL && i < count; i++)
         tacit_select_report(select, users[i], spent_nano[i]);
-    return status;
+    return TACIT_OK;
 }
