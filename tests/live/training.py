@@ -272,6 +272,15 @@ def begin_with_a_command_that_waits(federation_of):
     return trial, trial.folder / "state-site-0/training"
 
 
+def wait_for_training(folder, number):
+    """In this round; the files that say so."""
+    return wait_for(f"a training in round {number}", lambda: list(folder.glob(f"began-{number}-*")), 120)
+
+
+def wait_for_others(trial):
+    wait_for("the others have released", lambda: len({site for site, at, _ in trial.said(UPDATE) if at == 2}) == 2, 60)
+
+
 def is_gone(process):
     """Whether no process of that id runs any more; it may end while this looks."""
     try:
@@ -285,7 +294,7 @@ def whoever_dies_while_a_command_trains_the_round_goes_on(federation_of):
     """In mid-round, one after the other: coordinator, broker, the site itself. Its command waits for the test."""
     trial, folder = begin_with_a_command_that_waits(federation_of)
     for number, who in enumerate(("coordinator", "broker", "site-0"), 1):
-        began = wait_for(f"a training in round {number}", lambda: list(folder.glob(f"began-{number}-*")), 120)
+        began = wait_for_training(folder, number)
         trial.kill(who)
         if who == "site-0":
             process = began[0].name.split("-")[-1]
@@ -304,9 +313,9 @@ def a_coordinator_that_lost_all_has_its_model_from_a_site(federation_of):
     """In the second round, whose model the sites have fetched: what they have released is said again, not drawn again."""
     trial, folder = begin_with_a_command_that_waits(federation_of)
     for number in range(1, 4):
-        wait_for(f"a training in round {number}", lambda number=number: list(folder.glob(f"began-{number}-*")), 120)
+        wait_for_training(folder, number)
         if number == 2:
-            wait_for("the others have released", lambda: len({site for site, at, _ in trial.said(UPDATE) if at == 2}) == 2, 60)
+            wait_for_others(trial)
             trial.lose("coordinator")
             restore.expect_stop(trial)
             restore.recover(trial)
@@ -325,11 +334,11 @@ def a_coordinator_that_lost_all_has_its_model_from_a_site(federation_of):
 def an_old_state_of_the_coordinator_trains_on_in_a_new_term(federation_of):
     """It was put back from round 1 to where round 2 is under way: what was granted meanwhile stays spent, and is of no use."""
     trial, folder = begin_with_a_command_that_waits(federation_of)
-    wait_for("a training in round 1", lambda: list(folder.glob("began-1-*")), 120)
+    wait_for_training(folder, 1)
     trial.back_up("coordinator")
     (folder / "go-1").touch()
-    wait_for("a training in round 2", lambda: list(folder.glob("began-2-*")), 120)
-    wait_for("the others have released", lambda: len({site for site, at, _ in trial.said(UPDATE) if at == 2}) == 2, 60)
+    wait_for_training(folder, 2)
+    wait_for_others(trial)
     trial.kill("coordinator")
     trial.put_back("coordinator")
     terms.begin_term(trial)
@@ -354,9 +363,9 @@ def the_operator_ends_a_training_with_what_is_there(federation_of):
     wait_for("it has started", idle.status)
     require("no round has begun" in terms.control(idle, "coordinator", "end", code=1), "it ended before it began")
     trial, folder = begin_with_a_command_that_waits(federation_of)
-    wait_for("a training in round 1", lambda: list(folder.glob("began-1-*")), 120)
+    wait_for_training(folder, 1)
     (folder / "go-1").touch()
-    wait_for("a training in round 2", lambda: list(folder.glob("began-2-*")), 120)
+    wait_for_training(folder, 2)
     wait_for("two updates are counted", lambda: (trial.status() or {"epoch": 0})["epoch"] == 2 and
              trial.status()["reports"] == 2, 60)
     for words, why in ((["drop", "site-0"], "waits for nobody"), (["quorum", "1"], "latencies"), (["deadline", "5"], "latencies"),

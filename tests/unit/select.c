@@ -1,9 +1,10 @@
-/* User selection: budgets to the last billionth, rounds, refusals, states, explanations. */
+/* User selection: orders, budgets to the last billionth, rounds, refusals, states, explanations. */
 #include "tacit/select.h"
 #include <math.h>
 #include "../support/testing.h"
 #include "../support/damage.h"
 #include "../support/digest.h"
+#include "../../src/proto/select/internal.h"
 
 /* Of all rounds below: digest.h. */
 DIGEST_IS(UINT64_C(0xafd7014dbc727e7f))
@@ -12,6 +13,23 @@ VERDICTS_ARE(UINT64_C(0x5f314b2c9fd0c637))
 
 #define USERS 30u
 #define NANO 1000000000.0
+#define GUARD 512u
+
+/* Memory of just so many bytes, .. */
+static void *guarded_new(size_t size)
+{
+    unsigned char *const bytes = testing_calloc(1, size + GUARD);
+    memset(bytes + size, 0xa5, GUARD);
+    return bytes;
+}
+
+/* .. behind which nothing was written. */
+static void check_guard(const void *memory, size_t size)
+{
+    unsigned char const *const bytes = memory;
+    for (size_t i = 0; i < GUARD; i++)
+        assert_int_equal(bytes[size + i], 0xa5);
+}
 
 struct selection {
     struct tacit_select *select;
@@ -37,9 +55,8 @@ static struct selection selection_new(const struct tacit_select_config *config,
 {
     struct selection selection = {.size = tacit_select_size(config)};
     assert_true(selection.size > 0);
-    selection.select = testing_malloc(selection.size);
-    selection.scratch = testing_malloc(tacit_select_choice_size(config->user_count));
-    assert_non_null(selection.scratch);
+    selection.select = guarded_new(selection.size);
+    selection.scratch = guarded_new(tacit_select_choice_size(config->user_count));
     assert_int_equal(tacit_select_init(selection.select, config, sizes), TACIT_OK);
     return selection;
 }
@@ -96,6 +113,29 @@ static void observe(struct selection *selection, const uint32_t *users, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         digest_real(tacit_select_spent(selection->select, users[i]));
         digest_real(tacit_select_next_budget(selection->select, users[i]));
+    }
+}
+
+/* ---- Orders ---- */
+
+/* By insertion or by digits: an order is of its users, and nothing behind it is written. */
+TEST(orders_end_with_their_last_user)
+{
+    for (uint32_t users = 1; users <= 200; users++) {
+        struct tacit_rng rng = tacit_rng_stream(20261122, 2, users, 1);
+        size_t const size = tacit_select_scratch_size(users);
+        double values[200];
+        for (uint32_t user = 0; user < users; user++)
+            values[user] = floor(8 * tacit_rng_uniform(&rng)) - 4;
+        uint32_t *const order = guarded_new(users * sizeof *order);
+        void *const memory = guarded_new(size);
+        struct select_scratch scratch = select_scratch_of(memory, users);
+        select_sort(values, users, &scratch, order);
+        for (uint32_t i = 1; i < users; i++)
+            assert_true(values[order[i - 1]] < values[order[i]] ||
+                        (values[order[i - 1]] == values[order[i]] && order[i - 1] < order[i]));
+        check_guard(order, users * sizeof *order);
+        check_guard(memory, size);
     }
 }
 
@@ -277,38 +317,24 @@ TEST(urns_represent_users_by_their_sizes)
 
 /* ---- Limits ---- */
 
-TEST(configurations_out_of_their_limits_have_no_size)
+/* Numbers that no limit of unit/limits is between. */
+TEST(configurations_of_what_is_no_number_have_no_size)
 {
-    struct tacit_select_config const good = usual_config();
-    static const double nan_given[] = {NAN};
-    static const double zero_given[] = {0};
-    struct tacit_select_config bad[17];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < 17; i++)
-        bad[i] = good;
-    bad[count++].user_count = 0;
-    bad[count++].user_count = TACIT_SELECT_USERS_MAX + 1;
-    bad[count++].users_per_round = 0;
-    bad[count++].users_per_round = USERS + 1;
-    bad[count++].alpha = -1;
-    bad[count++].alpha = NAN;
-    bad[count++].beta = 0.5;
-    bad[count++].gamma = INFINITY;
-    bad[count++].zeta = 0;
-    bad[count++].latency_min = 0;
-    bad[count++].budget.total = 0;
-    bad[count++].budget.total = NAN;
-    bad[count++].budget.total = INFINITY; /* exact: there is nothing to count */
-    bad[count++].budget.eta = 0;
-    bad[count++].budget.eta = 2.5;
-    bad[count++].budget = (struct tacit_select_budget){
-        .kind = TACIT_SELECT_GIVEN, .total = 1, .participations = 1, .given = nan_given};
-    bad[count++].budget = (struct tacit_select_budget){
-        .kind = TACIT_SELECT_GIVEN, .total = 1, .participations = 1, .given = zero_given};
-    assert_int_equal(count, 17);
-    for (uint32_t i = 0; i < count; i++)
-        assert_int_equal(tacit_select_size(&bad[i]), 0);
-    assert_true(tacit_select_size(&good) > 0);
+    static const double wrong[][1] = {{NAN}, {0}, {-1}};
+    struct tacit_select_config bad = usual_config();
+    assert_true(tacit_select_size(&bad) > 0);
+    bad.alpha = NAN;
+    assert_int_equal(tacit_select_size(&bad), 0);
+    bad = usual_config();
+    bad.budget.total = NAN;
+    assert_int_equal(tacit_select_size(&bad), 0);
+    bad.budget.total = INFINITY; /* exact: there is nothing to count */
+    assert_int_equal(tacit_select_size(&bad), 0);
+    for (size_t i = 0; i < 3; i++) {
+        bad.budget = (struct tacit_select_budget){
+            .kind = TACIT_SELECT_GIVEN, .total = 1, .participations = 1, .given = wrong[i]};
+        assert_int_equal(tacit_select_size(&bad), 0);
+    }
 }
 
 TEST(explanation_adds_up_and_its_runner_up_is_the_best_exchange)
@@ -464,6 +490,8 @@ TEST(every_kind_plays)
         for (uint32_t round = 0; round < 33; round++)
             if (round % 8 != TACIT_SELECTOR_BRUTE || config.user_count < 8)
                 play_round(&selection, &config, kind, round, &rng);
+        check_guard(selection.select, selection.size);
+        check_guard(selection.scratch, tacit_select_choice_size(config.user_count));
         damage_all(selection.select, selection.size, is_state, &config);
     }
 }
