@@ -956,10 +956,11 @@ static void shift_a_mean(struct tacit_elim_peer_view *view)
         means[tacit_bits_next(view->arms, ARMS_MAX, 0)] += 1e-9;
 }
 
+/* Again and again, but never the last one: a judge without any is no peer's. */
 static void lose_an_arm(struct tacit_elim_peer_view *view)
 {
     uint64_t *const arms = (uint64_t *)(uintptr_t)view->arms;
-    if (arms != NULL && view->round_count > 0)
+    if (arms != NULL && view->round_count > 0 && tacit_bits_count(arms, ARMS_MAX) > 1)
         tacit_bits_remove(arms, tacit_bits_next(arms, ARMS_MAX, 0));
 }
 

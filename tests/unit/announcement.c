@@ -27,7 +27,7 @@ static const struct tacit_wire_agreement sample = {
 #define MESSAGE struct tacit_wire_agreement
 #define CHANGE(name, value, words)                                                                 \
     {                                                                                              \
-        {NULL, WIRE_PLACE(name), value, false}, (words)                                            \
+        {NULL, WIRE_PLACE(name), value, false, 0, 0}, (words)                                      \
     }
 #define VALUE(value)                                                                               \
     {                                                                                              \
@@ -57,7 +57,7 @@ static const struct change {
     CHANGE(parameters, VALUE(.list = other_parameters),
            "the parameters of elimination are others here than there"),
     CHANGE(parameters_size, VALUE(2), "the parameters of elimination are others here than there"),
-    {{NULL, {WIRE_AT(run) + TACIT_WIRE_RUN_BYTES - 1, 1}, {0xee}, false},
+    {{NULL, {WIRE_AT(run) + TACIT_WIRE_RUN_BYTES - 1, 1}, {0xee}, false, 0, 0},
      "the run is number 81985529216486895 here and 81985529216486894 there"},
 };
 enum { CHANGES = sizeof changes / sizeof changes[0] };
@@ -67,7 +67,7 @@ static struct tacit_wire_agreement changed(size_t number)
 {
     struct tacit_wire_agreement agreement = sample;
     if (number < CHANGES)
-        wire_change(&agreement, &changes[number].change);
+        wire_change(&agreement, &changes[number].change, 0);
     return agreement;
 }
 

@@ -429,6 +429,44 @@ TEST(a_fault_is_named_and_costs_no_answer)
     }
 }
 
+/* A helper that refuses frees who is asked for, not the noise: another draw of one round would
+ * leave the mean of both to who saw them. */
+TEST(noise_of_a_round_stays_when_the_helper_refuses)
+{
+    struct world world;
+    bool persist;
+    enum tacit_helper_outcome outcome;
+    uint32_t agents;
+    int64_t totals[2][COUNT];
+    begin(&world);
+    begin_round(&world, 1);
+    size_t const hub_size = tacit_helper_hub_size(&world.run);
+    void *const asked = testing_malloc(hub_size);
+    memcpy(asked, world.hub, hub_size);
+    struct tacit_helper_request *const request = ask(&world);
+    struct tacit_helper_answer *const answer = step(&world, request, &persist);
+    struct tacit_helper_answer refusal = *answer;
+    refusal.verdict = TACIT_HELPER_TOO_FEW;
+    refusal.count = 0;
+    assert_int_equal(
+        tacit_helper_hub_close(world.hub, &refusal, &range, &outcome, &agents, totals[0]),
+        TACIT_OK);
+    assert_int_equal(outcome, TACIT_HELPER_FREED);
+    fix(&world, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(
+            tacit_helper_hub_close(world.hub, answer, &range, &outcome, &agents, totals[i]),
+            TACIT_OK);
+        assert_int_equal(outcome, TACIT_HELPER_CLOSED);
+        if (i == 0) /* never refused */
+            memcpy(world.hub, asked, hub_size);
+    }
+    assert_memory_equal(totals[0], totals[1], sizeof totals[0]);
+    testing_free(answer);
+    testing_free(request);
+    end(&world);
+}
+
 /* Old states, on either side. */
 TEST(an_old_state_stops)
 {
