@@ -103,7 +103,7 @@ static double play(struct world *world, enum tacit_privacy_mode mode, double eps
     double const start = seconds_now();
     struct tacit_gossip_network *const network = allocate(1, tacit_gossip_network_size(&rule));
     union tacit_sum *const rewards = allocate((size_t)agents * arms, sizeof rewards[0]);
-    tacit_gossip_network_init(network, &rule, NULL);
+    tacit_gossip_network_init(network, &rule);
     for (uint32_t i = 0; i < agents; i++)
         for (uint32_t k = 0; k < arms; k++)
             rewards[(size_t)i * arms + k] =
