@@ -137,12 +137,14 @@ enum tacit_status live_helper_answer(const struct live_helper_config *config, co
     uint8_t *reply = NULL;
     size_t reply_size = 0;
     TACIT_TRY(helper_open(&helper, config, error));
-    (void)helper_read_agreement(&helper);
+    bool const has_agreed = helper_read_agreement(&helper);
     enum tacit_status status = helper_on_message(&helper, bytes, size, &reply, &reply_size);
     if (helper.daemon.batch_is_open && helper.daemon.status == TACIT_OK) {
         enum tacit_status const written = live_store_commit(helper.daemon.store);
         helper.daemon.batch_is_open = false;
         status = written == TACIT_OK ? status : written;
+        if (has_agreed && written == TACIT_OK)
+            helper_drop_offer(&helper);
     }
     bool const is_said = status == TACIT_OK && reply != NULL &&
                          fwrite(reply, 1, reply_size, out) == reply_size && fflush(out) == 0;

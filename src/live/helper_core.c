@@ -265,30 +265,46 @@ static bool adopt(struct helper *helper, const uint8_t *offer, size_t size)
     return store_core(helper);
 }
 
+/* Is it the state of this helper, whose run may be over? */
+static bool is_kept(const struct helper *helper, const uint8_t *offer, size_t size)
+{
+    return helper->kept != NULL && helper->kept->offer_size == size &&
+           memcmp(offer_bytes(helper->kept), offer, size) == 0;
+}
+
+void helper_drop_offer(const struct helper *helper)
+{
+    char const *const directory = helper->config->daemon.state_directory;
+    live_file_drop(directory, LIVE_HELPER_ACCEPTED_FILE);
+    live_file_drop(directory, LIVE_HELPER_OFFER_FILE);
+}
+
+/* Both files stay until what they led to is on disk: the operator is not asked twice. */
 bool helper_read_agreement(struct helper *helper)
 {
     bool has_agreed = false;
     char word[2 * TACIT_SHA256_BYTES];
     char code[LIVE_FINGERPRINT_BYTES];
+    char const *const directory = helper->config->daemon.state_directory;
     size_t size = 0;
-    uint8_t *const offer =
-        helper_read(helper->config->daemon.state_directory, LIVE_HELPER_OFFER_FILE, &size);
-    helper->awaits_operator = offer != NULL;
-    if (offer != NULL && live_file_read(helper->config->daemon.state_directory,
-                                        LIVE_HELPER_ACCEPTED_FILE, word, sizeof word) == TACIT_OK) {
+    uint8_t *const offer = helper_read(directory, LIVE_HELPER_OFFER_FILE, &size);
+    helper->awaits_operator = offer != NULL && !is_kept(helper, offer, size);
+    if (offer != NULL && !helper->awaits_operator) {
+        helper_drop_offer(helper);
+    } else if (offer != NULL && live_file_read(directory, LIVE_HELPER_ACCEPTED_FILE, word,
+                                               sizeof word) == TACIT_OK) {
         live_offer_code(offer, size, code);
         bool const is_meant = memcmp(word, code, sizeof word) == 0;
-        live_file_drop(helper->config->daemon.state_directory, LIVE_HELPER_ACCEPTED_FILE);
-        if (is_meant && !adopt(helper, offer, size)) {
-            live_log(LIVE_LOG_ERROR, "refused", "%s", helper->outcome);
-        } else if (is_meant) {
-            live_file_drop(helper->config->daemon.state_directory, LIVE_HELPER_OFFER_FILE);
-            helper->awaits_operator = false;
-            has_agreed = true;
+        has_agreed = is_meant && adopt(helper, offer, size);
+        if (has_agreed)
             live_log(LIVE_LOG_WARNING, "agreed", "to run %" PRIu64 " of %s, with %u sites",
                      helper->core_config.run.run_id, helper->config->federation,
                      helper->core_config.run.site_count);
-        }
+        else
+            live_file_drop(directory, LIVE_HELPER_ACCEPTED_FILE);
+        if (is_meant && !has_agreed)
+            live_log(LIVE_LOG_ERROR, "refused", "%s", helper->outcome);
+        helper->awaits_operator = !has_agreed;
     }
     free(offer);
     return has_agreed;
@@ -315,8 +331,7 @@ enum tacit_status helper_reply_sealing(struct helper *helper, uint8_t **reply, s
 /* Was this very offer accepted, byte for byte? */
 static bool is_agreed(const struct helper *helper, const uint8_t *bytes, size_t size)
 {
-    return helper->kept != NULL && helper->kept->is_over == 0 && helper->kept->offer_size == size &&
-           memcmp(offer_bytes(helper->kept), bytes, size) == 0;
+    return is_kept(helper, bytes, size) && helper->kept->is_over == 0;
 }
 
 /* It came late or again: nobody is asked about it. */

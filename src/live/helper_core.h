@@ -44,8 +44,11 @@ void helper_close(struct helper *helper);
 /* A file of the state directory, to be given to free(). NULL: there is none that can be read. */
 uint8_t *helper_read(const char *directory, const char *name, size_t *size);
 /* Takes the operator's agreement, if it is there for the offer that is. True: it was just agreed
- * to. */
+ * to. The files of both stay until a later call, or helper_drop_offer: a helper that dies before
+ * the state is on disk agrees again. */
 bool helper_read_agreement(struct helper *helper);
+/* Requires: what the offer led to is on disk. */
+void helper_drop_offer(const struct helper *helper);
 /* The run's key, signed; as of helper_on_message. */
 enum tacit_status helper_reply_sealing(struct helper *helper, uint8_t **reply, size_t *size);
 

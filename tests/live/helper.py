@@ -5,6 +5,7 @@ import functools
 import math
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import time
@@ -167,6 +168,25 @@ def kill_9_of_anybody_loses_nothing(federation_of):
         federation.begin(allowance=1, batch=20)
         kill_anybody(federation, kills // len(LIVE), 3000, ["helper", "coordinator", *federation.sites])
         check_end(federation, 120)
+
+
+@test
+def what_the_operator_said_outlives_the_helper(federation_of):
+    """It dies as it writes what it agreed to: nobody is asked again."""
+    federation = made_by(federation_of, [0.875, 0.5, 0.125])
+    federation.start_all()
+    federation.start("helper")
+    wait_for("a run is offered", lambda: (federation.helper() or {}).get("phase") == "asked to agree", 30)
+    federation.stop("helper")
+    federation.start("helper", TACIT_CRASH_AT="before-commit:1")
+    federation.agree()
+    wait_for("it dies", lambda: federation.processes["helper"].poll() == -signal.SIGKILL, 30)
+    require("agreed: to run" in federation.log("helper"), "it died before it agreed")
+    federation.start("helper")
+    federation.apply()
+    check_end(federation)
+    for name in ("helper.offer", "helper.accepted"):
+        require(not (federation.folder / "state-helper" / name).exists(), f"{name} is left")
 
 
 @test

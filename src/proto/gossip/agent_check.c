@@ -2,6 +2,8 @@
 #include "agent_state.h"
 #include <string.h>
 
+#define SUM_STEPS_MAX (INT64_C(1) << 61)
+
 static bool same_config(struct tacit_gossip_agent *agent,
                         const struct tacit_gossip_agent_config *config)
 {
@@ -52,6 +54,21 @@ static bool counts_are_possible(struct tacit_gossip_agent *agent)
     return sum == agent->pull_count;
 }
 
+/* What is released and what the trees hold: honest sums are far below, and both together fit. */
+static bool sums_are_possible(struct tacit_gossip_agent *agent)
+{
+    bool const is_real = agent->rule.tree.node.scale.kind == TACIT_SCALE_REAL;
+    for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++) {
+        union tacit_sum const sums[] = {sums_of(agent, ARRAY_BASE)[arm],
+                                        sums_of(agent, ARRAY_TOTAL)[arm]};
+        for (uint32_t i = 0; i < 2; i++)
+            if (is_real ? !isfinite(sums[i].real)
+                        : sums[i].steps > SUM_STEPS_MAX || sums[i].steps < -SUM_STEPS_MAX)
+                return false;
+    }
+    return true;
+}
+
 /* theta is what the agent's own rewards and its edges make of it, up to rounding. */
 static bool estimates_are_possible(struct tacit_gossip_agent *agent)
 {
@@ -82,7 +99,7 @@ enum tacit_status tacit_gossip_agent_check(const struct tacit_gossip_agent *stat
 {
     struct tacit_gossip_agent *const agent = (struct tacit_gossip_agent *)(uintptr_t)state;
     if (size == 0 || size != tacit_gossip_agent_size(config) || !same_config(agent, config) ||
-        !progress_is_possible(agent) || !counts_are_possible(agent) ||
+        !progress_is_possible(agent) || !counts_are_possible(agent) || !sums_are_possible(agent) ||
         !estimates_are_possible(agent))
         return TACIT_MALFORMED;
     return TACIT_OK;
