@@ -149,6 +149,7 @@ TEST(a_partial_sum_leaves_no_trace)
     }
     assert_memory_equal(sites[0].player, sites[1].player, tacit_vote_noised_size(&sites[0].config));
     assert_int_equal(reward(&sites[0], 0, 1, 0), TACIT_INVALID); /* it is not asked for any more */
+    assert_int_equal(reward(&sites[0], 0, 0, 0), TACIT_INVALID); /* of no pull at all */
     play_plan(&sites[0]);
 }
 
