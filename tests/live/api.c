@@ -759,6 +759,7 @@ TEST(a_caller_beyond_its_limits_is_told_to_wait)
     (void)ask_decision("{\"key\": \"a\"}", id);
     (void)ask_decision("{}", id);
     expect_error("POST", "/v1/decisions", "{}", 429, "too many decisions are open");
+    assert_non_null(strstr(heard, "\r\nRetry-After: 1\r\n"));
     (void)ask_decision("{\"key\": \"a\"}", same); /* it was made before */
     ask("POST", "/v1/decisions/batch", "{\"requests\": [{}, {}]}");
     json_decref(answered_json(200));
