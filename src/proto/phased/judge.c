@@ -195,6 +195,7 @@ static void finish(struct tacit_phased_judge *judge)
     judge->finished = true;
     if (judge->played != TACIT_NO_ARM || present_count(judge) == judge->schedule.arm_count)
         return;
+    TACIT_ASSERT(present_count(judge) > 0);
     for (judge->played = 0; !is_in(judge, judge->played);)
         judge->played++;
 }
