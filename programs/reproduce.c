@@ -230,7 +230,7 @@ static enum tacit_status run_all(struct shelf *shelf, const struct arguments *ar
         runs += reproduction_run_count(&shelf->papers[i]);
     progress_start(&progress, control, runs, !arguments->quiet);
     for (uint32_t i = 0; i < shelf->count && status == TACIT_OK; i++)
-        status = reproduction_run(&shelf->papers[i], arguments->resume, arguments->fast,
+        status = reproduction_run(&shelf->papers[i], arguments->resume,
                                   simulate_threads(arguments->thread_count), control, error);
     progress_stop(&progress);
     return status;

@@ -84,8 +84,7 @@ static int run_experiment(const struct arguments *arguments,
     struct tacit_error error = {""};
     struct run_cache cache;
     if (arguments->resume != NULL) /* it reads the whole program */
-        cache = run_cache_at(arguments->resume, experiment, arguments->file, arguments->settings,
-                             arguments->setting_count);
+        cache = run_cache_at(arguments->resume, experiment);
     enum tacit_status status =
         simulate(&simulation, experiment, arguments->resume == NULL ? NULL : &cache, threads,
                  control, &error);

@@ -612,36 +612,27 @@ static void cache_path(const struct reproduction *reproduction, uint32_t index, 
 }
 
 static enum tacit_status run_one(struct reproduction *reproduction, uint32_t index,
-                                 const char *folder, bool is_fast, uint32_t thread_count,
+                                 const char *folder, uint32_t thread_count,
                                  struct tacit_sim_control *control, struct tacit_error *error)
 {
     struct tacit_experiment const *const experiment = &reproduction->experiments[index];
     struct simulation *const simulation = &reproduction->simulations[index];
-    struct tacit_claims const *const claims = reproduction->claims;
     char path[CACHE_PATH_BYTES];
-    uint32_t count;
     if (folder == NULL)
         return simulate(simulation, experiment, NULL, thread_count, control, error);
-    const char **const settings = settings_of(reproduction, index, is_fast, &count);
-    char *const file = tacit_claims_path(claims, index);
-    if (file == NULL || settings == NULL) {
-        free(file);
-        return TACIT_MEMORY;
-    }
     cache_path(reproduction, index, folder, path);
-    struct run_cache const cache = run_cache_at(path, experiment, file, settings, count);
-    free(file);
+    struct run_cache const cache = run_cache_at(path, experiment);
     return simulate(simulation, experiment, &cache, thread_count, control, error);
 }
 
 enum tacit_status reproduction_run(struct reproduction *reproduction, const char *kept,
-                                   bool is_fast, uint32_t thread_count,
-                                   struct tacit_sim_control *control, struct tacit_error *error)
+                                   uint32_t thread_count, struct tacit_sim_control *control,
+                                   struct tacit_error *error)
 {
     TACIT_ASSERT(reproduction->experiments_wanted != NULL && thread_count > 0);
     for (uint32_t i = 0; i < reproduction->claims->experiment_count; i++)
         if (reproduction->experiments_wanted[i])
-            TACIT_TRY(run_one(reproduction, i, kept, is_fast, thread_count, control, error));
+            TACIT_TRY(run_one(reproduction, i, kept, thread_count, control, error));
     return TACIT_OK;
 }
 

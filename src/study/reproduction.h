@@ -35,8 +35,8 @@ uint32_t reproduction_run_count(const struct reproduction *reproduction);
 /* Runs them, one after the other; each keeps its runs in a file of the folder `kept` (NULL: none),
  * and goes on from it. Errors: as simulate. */
 enum tacit_status reproduction_run(struct reproduction *reproduction, const char *kept,
-                                   bool is_fast, uint32_t thread_count,
-                                   struct tacit_sim_control *control, struct tacit_error *error);
+                                   uint32_t thread_count, struct tacit_sim_control *control,
+                                   struct tacit_error *error);
 
 /* Removes these files. */
 void reproduction_forget(const struct reproduction *reproduction, const char *kept);

@@ -27,8 +27,13 @@ static void digest_text(struct tacit_sha256 *sha, const char *text)
 static void digest_file(struct tacit_sha256 *sha, const char *path)
 {
     char part[65536];
-    struct stat status; /* what a shell hands over can be read once, and has been */
-    FILE *const in = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "rb") : NULL;
+    struct stat status;
+    bool const is_there = stat(path, &status) == 0;
+    FILE *const in = is_there && S_ISREG(status.st_mode) ? fopen(path, "rb") : NULL;
+    if (is_there && S_ISFIFO(status.st_mode)) { /* it was read, and cannot be again: by who it is */
+        tacit_sha256_update(sha, &status.st_ino, sizeof status.st_ino);
+        tacit_sha256_update(sha, &status.st_mtim, sizeof status.st_mtim);
+    }
     if (in == NULL)
         return;
     for (size_t got; (got = fread(part, 1, sizeof part, in)) > 0;)
@@ -36,34 +41,40 @@ static void digest_file(struct tacit_sha256 *sha, const char *path)
     (void)fclose(in);
 }
 
-/* Files that the experiment names, whatever for: each text in it that is the name of one, or of one
- * in an archive. */
-static void digest_named(struct tacit_sha256 *sha, const struct tacit_config *config,
-                         const struct config_node *node)
+/* The file that this text is the name of, or that of its archive. */
+static void digest_named(struct tacit_sha256 *sha, const char *beside, const char *text)
 {
     char found[TACIT_PATH_BYTES];
+    char const *const inner = strstr(text, ".tar/");
+    (void)snprintf(found, sizeof found, "%.*s",
+                   inner == NULL ? (int)sizeof found : (int)(inner - text) + 4, text);
+    if (*found != '\0' && tacit_dataset_find(beside, found, found) == TACIT_OK)
+        digest_file(sha, found);
+}
+
+/* What was read, wherever it came from, with the files that it names, whatever for. */
+static void digest_nodes(struct tacit_sha256 *sha, const char *beside,
+                         const struct config_node *node)
+{
     for (; node != NULL; node = node->next) {
-        char const *const inner = node->text == NULL ? NULL : strstr(node->text, ".tar/");
-        (void)snprintf(found, sizeof found, "%.*s",
-                       inner == NULL ? (int)sizeof found : (int)(inner - node->text) + 4,
-                       node->text == NULL ? "" : node->text);
-        if (*found != '\0' &&
-            tacit_dataset_find(config_document_path(config->document), found, found) == TACIT_OK)
-            digest_file(sha, found);
-        digest_named(sha, config, node->first);
+        uint8_t const form[] = {(uint8_t)node->kind, node->is_plain};
+        char const *const text = node->text == NULL ? "" : node->text;
+        tacit_sha256_update(sha, form, sizeof form);
+        digest_text(sha, node->key == NULL ? "" : node->key);
+        digest_text(sha, text);
+        digest_named(sha, beside, text);
+        digest_nodes(sha, beside, node->first);
     }
+    tacit_sha256_update(sha, "end", 3);
 }
 
 void run_cache_digest_experiment(struct tacit_sha256 *sha,
-                                 const struct tacit_experiment *experiment, const char *file,
-                                 const char *const *settings, uint32_t setting_count)
+                                 const struct tacit_experiment *experiment)
 {
-    struct tacit_config const *const config = experiment->config;
-    digest_text(sha, file);
-    digest_file(sha, file);
-    for (uint32_t i = 0; i < setting_count; i++)
-        digest_text(sha, settings[i]);
-    digest_named(sha, config, config_document_root(config->document));
+    struct config_document const *const document = experiment->config->document;
+    char const *const path = config_document_path(document);
+    digest_text(sha, path);
+    digest_nodes(sha, path, config_document_root(document));
 }
 
 void run_cache_digest_program(uint8_t digest[TACIT_SHA256_BYTES])
@@ -73,15 +84,14 @@ void run_cache_digest_program(uint8_t digest[TACIT_SHA256_BYTES])
     tacit_sha256_final(&sha, digest);
 }
 
-struct run_cache run_cache_at(const char *path, const struct tacit_experiment *experiment,
-                              const char *file, const char *const *settings, uint32_t setting_count)
+struct run_cache run_cache_at(const char *path, const struct tacit_experiment *experiment)
 {
     struct run_cache cache = {
         .option = "--resume", .file = path, .writes = true, .end = experiment->sim.run_count};
     struct tacit_sha256 sha = tacit_sha256_init();
     run_cache_digest_program(cache.digest);
     tacit_sha256_update(&sha, cache.digest, sizeof cache.digest);
-    run_cache_digest_experiment(&sha, experiment, file, settings, setting_count);
+    run_cache_digest_experiment(&sha, experiment);
     tacit_sha256_final(&sha, cache.digest);
     return cache;
 }

@@ -20,19 +20,16 @@ struct run_cache {
     uint8_t digest[TACIT_SHA256_BYTES]; /* of all that the results depend on */
 };
 
-/* Adds the experiment's file, the settings, and the data that the experiment names. A file that is
- * not there has no bytes. */
+/* Adds the experiment as it was read, its settings applied, and the data that it names. A file that
+ * is not there has no bytes. */
 void run_cache_digest_experiment(struct tacit_sha256 *sha,
-                                 const struct tacit_experiment *experiment, const char *file,
-                                 const char *const *settings, uint32_t setting_count);
+                                 const struct tacit_experiment *experiment);
 
 /* Of the running program: another build of it may play otherwise. Cost: reads it. */
 void run_cache_digest_program(uint8_t digest[TACIT_SHA256_BYTES]);
 
 /* The file `path` for all runs of these settings. */
-struct run_cache run_cache_at(const char *path, const struct tacit_experiment *experiment,
-                              const char *file, const char *const *settings,
-                              uint32_t setting_count);
+struct run_cache run_cache_at(const char *path, const struct tacit_experiment *experiment);
 
 /* Adds to the results the runs that the file, or the folder's files of the player, have, and marks
  * them as finished; none where there is no file. Errors: TACIT_INVALID: one is of another call, or

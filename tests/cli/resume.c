@@ -1,6 +1,7 @@
 /* Long runs that are interrupted, or killed without a word, and go on: what they print and write in
  * the end is byte for byte that of an uninterrupted call, and nothing of another call is taken. */
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "../support/effort.h"
 #include "../support/testing.h"
@@ -21,10 +22,12 @@ static const char text[] = "name: long\n"
 
 static char file[TEMP_PATH_BYTES];
 static char kept[TEMP_PATH_BYTES];
+static const char *input; /* the same file, handed over; or NULL */
 
 static int open_folder(void **state)
 {
     temp_directory_make(temp_folder);
+    input = NULL;
     temp_path(file, temp_folder, "long.yaml");
     temp_path(kept, temp_folder, "kept.runs");
     temp_file_write(temp_folder, "long.yaml", text);
@@ -50,10 +53,11 @@ enum call { CALL_WHOLE, CALL_STOPPED, CALL_KILLED };
 
 static struct process_result call(const char *out, bool keeps, enum call how)
 {
-    struct process_plan const plan = {.interrupt_when = how == CALL_WHOLE ? NULL : kept,
+    struct process_plan const plan = {.input = input,
+                                      .interrupt_when = how == CALL_WHOLE ? NULL : kept,
                                       .kills = how == CALL_KILLED};
-    return process_tacit_run(
-        plan, PROCESS_WORDS("run", file, "--json", "--out", out, keeps ? "--resume" : NULL, kept));
+    return process_tacit_run(plan, PROCESS_WORDS("run", input == NULL ? file : "-", "--json",
+                                                 "--out", out, keeps ? "--resume" : NULL, kept));
 }
 
 static bool is_kept(void)
@@ -133,9 +137,37 @@ TEST_WITH(what_another_call_kept_is_refused_in_words, open_folder, temp_folder_r
     assert_refused("kept.runs is no file of kept runs");
 }
 
+TEST_WITH(runs_of_another_standard_input_are_refused, open_folder, temp_folder_remove)
+{
+    char changed[sizeof text];
+    memcpy(changed, text, sizeof text);
+    *strchr(changed, '5') = '6'; /* the seed */
+    temp_file_write(temp_folder, "other.yaml", changed);
+    input = file;
+    leave_some();
+    temp_file_write(temp_folder, "long.yaml", changed);
+    assert_refused("kept.runs has runs of another file, setting, data or version of the program");
+    temp_file_write(temp_folder, "long.yaml", text);
+    assert_int_equal(call(temp_folder, true, CALL_WHOLE).code, 0);
+}
+
+/* Writes the trace into a pipe, for who reads it once. */
+static void hand_over(const char *trace)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, temp_folder, "measured.csv");
+    if (fork() != 0)
+        return;
+    FILE *const out = fopen(path, "w");
+    bool const is_written = out != NULL && fputs(trace, out) >= 0 && fclose(out) == 0;
+    _exit(is_written ? 0 : 1);
+}
+
 /* Whatever key names it. */
 TEST_WITH(runs_of_another_trace_are_refused, open_folder, temp_folder_remove)
 {
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, temp_folder, "measured.csv");
     temp_file_write(temp_folder, "measured.csv", "1,2,3,4\n2,1,4,3\n");
     temp_file_write(temp_folder, "long.yaml",
                     "name: long\nruns: 20000\nhorizon: 600\nagents: 4\n"
@@ -145,6 +177,13 @@ TEST_WITH(runs_of_another_trace_are_refused, open_folder, temp_folder_remove)
                     "privacy: {mode: none}\n");
     leave_some();
     temp_file_write(temp_folder, "measured.csv", "1,2,3,4\n2,1,4,5\n");
+    assert_refused("kept.runs has runs of another file, setting, data or version of the program");
+    assert_int_equal(unlink(kept), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, S_IRUSR | S_IWUSR), 0);
+    hand_over("1,2,3,4\n2,1,4,3\n");
+    leave_some();
+    hand_over("1,2,3,4\n2,1,4,5\n");
     assert_refused("kept.runs has runs of another file, setting, data or version of the program");
 }
 

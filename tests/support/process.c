@@ -120,7 +120,8 @@ static pid_t start(const struct process_plan *plan, int out, int err)
     pid_t pid;
     merge_environment(plan->environment, variables);
     (void)posix_spawn_file_actions_init(&actions);
-    (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    (void)posix_spawn_file_actions_addopen(
+        &actions, STDIN_FILENO, plan->input == NULL ? "/dev/null" : plan->input, O_RDONLY, 0);
     if (plan->output != NULL)
         (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, plan->output, O_WRONLY, 0);
     else

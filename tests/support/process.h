@@ -10,6 +10,7 @@ struct process_plan {
     const char *const *arguments; /* the program, its arguments, NULL */
     const char *const
         *environment;   /* "NAME=value" over the environment of the test, NULL; or NULL */
+    const char *input;  /* a file that is stdin, or NULL: it is empty */
     const char *output; /* a file that takes stdout, or NULL: it is collected */
     bool terminal;      /* stderr is a terminal, not a pipe */
     /* The first of these that is there sends SIGINT, but never before the program catches it. */
