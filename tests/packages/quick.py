@@ -43,6 +43,8 @@ class Quick(unittest.TestCase):
             found |= set(re.findall(r"[\[\"](/usr/s?bin/\w+)", path.read_text(encoding="utf-8")))
         self.assertLessEqual(found, programs)
         self.assertIn("/usr/bin/tacitd", found)
+        for text in units:  # docs/live.md
+            self.assertIn("\nExecReload=/bin/kill -HUP $MAINPID\n", text)
 
     def test_what_the_threat_model_says_is_tested_is_there(self):
         rows = [line.split("|")[1:-1] for line in (SOURCE / "SECURITY.md").read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
