@@ -77,9 +77,15 @@ bool command_is_for_people(const struct command *command);
  * does. Result: the protocol, or NULL: all. */
 struct keys_file;
 const char *help_file(const char *word, struct keys_file *file);
-/* Prints what runs of each protocol, or of one, measure. Errors: TACIT_INVALID (it is none). */
-enum tacit_status help_metrics(const char *protocol);
+/* Prints what runs of each protocol, or of one, measure. Errors: TACIT_INVALID (it is none). NULL:
+ * it has no runs. */
+extern enum tacit_status (*const help_metrics)(const char *protocol);
 extern const char *const help_words; /* those that are no protocol, with commas between them */
+
+/* What command_help of each is made of, beside its words (help.c). */
+extern const struct argp_option help_options[];
+void help_parse(const struct command *command, void *into, int key, char *value);
+int help_run(const struct command *command, int argc, char **argv);
 
 /* Becomes the other executable. Result: the exit code, if that cannot be. */
 int command_call_elsewhere(char **arguments);

@@ -240,9 +240,10 @@ const struct command command_control = {
     .name = "control",
     .summary = "change a run that is under way",
     .options = control_options,
-    .operands = "STATE changes\nSTATE drop SITE\nSTATE quorum N|all [deadline SECONDS]\n"
-                "STATE deadline SECONDS\nSTATE end\nSTATE horizon PULLS\nSTATE retire ARM\n"
-                "STATE refuse ARM because outside|released|raw\nSTATE join RUN\nSTATE term N",
+    .operands =
+        "STATE changes\nSTATE drop SITE\nSTATE quorum N|all [deadline SECONDS]\n"
+        "STATE deadline SECONDS\nSTATE end\nSTATE repeat\nSTATE horizon PULLS\nSTATE retire ARM\n"
+        "STATE refuse ARM because outside|released|raw\nSTATE join RUN\nSTATE term N",
     .help = "Sends a command to the coordinator whose file or state directory is STATE; the last "
             "three go to an agent (docs/operations.md). What was answered is durable; a command "
             "that is repeated counts once.",

@@ -373,6 +373,9 @@ static int coordinator_command(const struct command *command, int argc, char **a
     if (request.recovers && request.begins_term)
         command_refuse(command, "--recover begins a term by itself where one is needed: allowed is "
                                 "one of --recover and --new-term");
+    if (request.lost_run != NULL && !(request.recovers || request.begins_term || request.ends_run))
+        command_refuse(command, "--run names the run of a state that is lost: use it with "
+                                "--new-term, --recover or --end-run");
     if (request.recover_sites > 0 && !request.recovers)
         command_refuse(command, "--sites says how many suffice to recover: use it with --recover");
     struct tacit_config_daemon *const daemon = daemons_load(TACIT_CONFIG_COORDINATOR, request.file);

@@ -75,8 +75,9 @@ static void put_man(void)
     for (uint32_t i = 0; commands_elsewhere[i].name != NULL; i++)
         (void)printf(".SS %s %s\n%s; see tacitd(1).\n", program_name, commands_elsewhere[i].name,
                      commands_elsewhere[i].summary);
-    (void)fputs(".SH EXIT STATUS\n0 done, 1 it could not be done, 2 wrong input, 130 stopped by "
-                "Ctrl\\-C.\n",
+    (void)fputs(".SH EXIT STATUS\n0 done (also: a daemon that a signal stopped), 1 it could not be "
+                "done, 2 wrong input, 3 a coordinator lost its state, 130 stopped by a signal; of "
+                "status: see there.\n",
                 stdout);
 }
 

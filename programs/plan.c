@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "commands.h"
 #include "../src/study/plan.h"
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +43,11 @@ static void parse(const struct command *command, void *into, int key, char *valu
 static int print_plan(const struct arguments *arguments, const struct tacit_report_plan *report)
 {
     struct tacit_error error = {""};
-    enum tacit_status status = arguments->json ? tacit_report_plan_json(report, stdout)
-                                               : tacit_report_plan_table(report, stdout);
+    errno = 0;
+    enum tacit_status status =
+        command_printed(arguments->json ? tacit_report_plan_json(report, stdout)
+                                        : tacit_report_plan_table(report, stdout),
+                        &error);
     if (status == TACIT_OK && arguments->out != NULL)
         status = tacit_report_plan_write(report, arguments->out, &error);
     if (status == TACIT_OK && arguments->out != NULL && !arguments->json)

@@ -318,7 +318,7 @@ static const struct argp_option options[] = {
 
 const struct command command_status = {
     .name = "status",
-    .summary = "ask a running agent or coordinator how it is",
+    .summary = "ask a running daemon how it is",
     .options = options,
     .operands = NULL,
     .help = "Asks the daemon that runs with this file how it is, and what to do. Ends with 0: all "

@@ -21,7 +21,7 @@ const struct command_elsewhere commands_elsewhere[] = {
     {"agent", "run the agent of a site"},
     {"coordinator", "run the coordinator of a federation"},
     {"helper", "run the second aggregator of a federation"},
-    {"status", "ask a running agent or coordinator how it is"},
+    {"status", "ask a running daemon how it is"},
     {"control", "change a run that is under way"},
     {"pki", "make a private CA and certificates for a trial"},
     {"broker-config", "write the broker's configuration and access list"},
@@ -58,7 +58,7 @@ static void print_metric(const char *name, const char *unit, const char *label, 
                  note == NULL ? "" : note, *unit == '\0' ? "" : "; in ", unit);
 }
 
-enum tacit_status help_metrics(const char *protocol)
+static enum tacit_status print_metrics(const char *protocol)
 {
     char const *separator = "";
     if (protocol != NULL && tacit_family_find(protocol) == NULL)
@@ -76,6 +76,19 @@ enum tacit_status help_metrics(const char *protocol)
     }
     return TACIT_OK;
 }
+
+enum tacit_status (*const help_metrics)(const char *protocol) = print_metrics;
+
+const struct command command_help = {
+    .name = "help",
+    .summary = "explain the keys of a file, or the metrics of a run",
+    .options = help_options,
+    .operands = "keys|metrics [PROTOCOL]\nkeys agent|coordinator|helper|claims",
+    .help = "keys: every key of a file (an experiment's, all of them or those of one protocol; a "
+            "daemon's; of claims): what may stand there, what holds where it is left out, and what "
+            "it means. metrics: what a run of each protocol, or of one, measures.",
+    .parse = help_parse,
+    .run = help_run};
 
 bool command_is_for_people(const struct command *command)
 {

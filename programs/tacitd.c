@@ -48,11 +48,17 @@ const char *help_file(const char *name, struct keys_file *file)
     return NULL;
 }
 
-enum tacit_status help_metrics(const char *protocol)
-{
-    (void)protocol; /* tacit has them */
-    return TACIT_INVALID;
-}
+enum tacit_status (*const help_metrics)(const char *protocol) = NULL;
+
+const struct command command_help = {
+    .name = "help",
+    .summary = "explain the keys of a daemon's file",
+    .options = help_options,
+    .operands = "keys agent|coordinator|helper",
+    .help = "Every key of the file: what may stand there, what holds where it is left out, and "
+            "what it means.",
+    .parse = help_parse,
+    .run = help_run};
 
 bool command_is_for_people(const struct command *command)
 {

@@ -6,6 +6,7 @@
 #include "tacit/learn.h"
 #include "tacit/report.h"
 #include <errno.h>
+#include <float.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -76,12 +77,13 @@ static bool write_numbers(const char *path, const float *numbers, uint64_t count
     return is_good && rename(other, path) == 0;
 }
 
+/* False: no number that a float holds. */
 static bool parse_field(const char *text, double *value)
 {
     char *end;
     errno = 0;
     *value = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*value);
+    return end != text && *end == '\0' && fabs(*value) <= (double)FLT_MAX;
 }
 
 /* False: a label that is no class, or a field that is no number. */
@@ -90,7 +92,7 @@ static bool parse_row(const struct tacit_table *table, uint32_t row, uint32_t cl
 {
     double value;
     char *const *const fields = table->fields + (size_t)row * table->column_count;
-    if (!parse_field(fields[0], &value) || !(value >= 0 && value < classes))
+    if (!parse_field(fields[0], &value) || !(value >= 0 && value < classes) || value > floor(value))
         return false;
     rows->labels[row] = (uint8_t)value;
     for (uint32_t i = 0; i < rows->width; i++) {
@@ -106,7 +108,7 @@ static int read_rows(struct lesson *lesson)
     struct tacit_table table;
     struct tacit_error error = {""};
     struct rows *const rows = &lesson->rows;
-    char line[64];
+    char line[80];
     if (tacit_table_read(&table, lesson->request.data, &error) != TACIT_OK)
         return command_report("train", TACIT_INVALID, &error);
     int code = table.column_count < 2 || table.row_count < 1
@@ -121,7 +123,8 @@ static int read_rows(struct lesson *lesson)
     for (uint32_t row = 0; row < rows->count && code == EXIT_DONE; row++) {
         if (parse_row(&table, row, lesson->request.model.classes, rows))
             continue;
-        (void)snprintf(line, sizeof line, "line %u: a label below the classes, and numbers",
+        (void)snprintf(line, sizeof line,
+                       "line %u: a label (a whole number below the classes), and numbers",
                        table.lines[row]);
         code = fail(lesson->request.data, line);
     }
@@ -313,8 +316,9 @@ static void parse(const struct command *command, void *into, int key, char *valu
         break;
     case 'r':
         if (!parse_field(value, &request->rate) || !(request->rate > 0))
-            command_refuse(command, "--rate: '%s' is not allowed; allowed: a number above 0",
-                           value);
+            command_refuse(
+                command,
+                "--rate: '%s' is not allowed; allowed: a number above 0 that a float holds", value);
         break;
     case 'x':
         request->examined = value;

@@ -155,9 +155,10 @@ static void write_script(FILE *out)
 /* ---- Writing ----------------------------------------------------------------------------------
  */
 
-static void refuse_file(const struct command *command, const char *path)
+static _Noreturn void refuse_file(const char *path)
 {
-    command_refuse(command, "cannot write %s: %s", path, strerror(errno));
+    (void)fprintf(stderr, "tacit trial: cannot write %s: %s\n", path, strerror(errno));
+    exit(EXIT_FAILED);
 }
 
 /* Ends the program where the path is too long; as the functions below where they fail. */
@@ -176,15 +177,15 @@ static FILE *open_file(const struct command *command, const struct request *requ
     path_inside(command, request, name, path);
     FILE *const file = fopen(path, "wx");
     if (file == NULL)
-        refuse_file(command, path);
+        refuse_file(path);
     return file;
 }
 
-static void close_file(const struct command *command, FILE *file, const char *name)
+static void close_file(FILE *file, const char *name)
 {
     bool const is_written = ferror(file) == 0;
     if (fclose(file) != 0 || !is_written)
-        refuse_file(command, name);
+        refuse_file(name);
 }
 
 static void write_files(const struct command *command, const struct request *request)
@@ -193,21 +194,21 @@ static void write_files(const struct command *command, const struct request *req
     char name[32];
     FILE *file = open_file(command, request, "coordinator.yaml");
     write_coordinator(file, request);
-    close_file(command, file, "coordinator.yaml");
+    close_file(file, "coordinator.yaml");
     for (size_t i = 0; i < SITE_COUNT; i++) {
         (void)snprintf(name, sizeof name, "%s.yaml", sites[i]);
         file = open_file(command, request, name);
         write_site(file, request, sites[i]);
-        close_file(command, file, name);
+        close_file(file, name);
     }
     if (request->has_helper) {
         file = open_file(command, request, "helper.yaml");
         write_helper(file, request);
-        close_file(command, file, "helper.yaml");
+        close_file(file, "helper.yaml");
     }
     file = open_file(command, request, "federation.sh");
     write_script(file);
-    close_file(command, file, "federation.sh");
+    close_file(file, "federation.sh");
 }
 
 static void read_fingerprint(const struct command *command, const struct request *request,
@@ -254,7 +255,7 @@ static int make_broker(const struct command *command, const struct request *requ
         "broker-config", "--directory", broker, "--coordinator", coordinator, "--pki", pki,
         "--port",        port,          NULL};
     if (mkdir(broker, S_IRWXU) != 0)
-        refuse_file(command, broker);
+        refuse_file(broker);
     return command_broker_config.run(&command_broker_config, 9, (char **)broker_words);
 }
 

@@ -299,7 +299,7 @@ static enum tacit_status write_schema(const struct keys_file *file, const char *
     bool const is_written = schema != NULL && json_dumpf(schema, out, JSON_INDENT(1)) == 0;
     json_decref(schema);
     (void)fputc('\n', out);
-    return is_written ? TACIT_OK : TACIT_MEMORY;
+    return is_written ? TACIT_OK : ferror(out) != 0 ? TACIT_IO : TACIT_MEMORY;
 }
 
 enum tacit_status keys_write(const struct keys_file *file, const char *protocol,

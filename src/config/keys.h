@@ -25,7 +25,7 @@ struct keys_file {
 };
 
 /* Writes all of them, or those of one protocol. Errors: TACIT_INVALID (it is none of the kinds),
- * TACIT_MEMORY. */
+ * TACIT_IO, TACIT_MEMORY. */
 enum tacit_status keys_write(const struct keys_file *file, const char *protocol,
                              enum keys_form form, FILE *out);
 #endif

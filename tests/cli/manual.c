@@ -112,7 +112,7 @@ TEST(the_daemons_commands_are_listed_alike)
     uint32_t count = 0;
     assert_int_equal(daemons.code, 0);
     for (char *line = strtok(daemons.out, "\n"); line != NULL; line = strtok(NULL, "\n"))
-        if (line[0] == ' ') {
+        if (line[0] == ' ' && strncmp(line, "  help ", 7) != 0) { /* which has less to explain */
             assert_non_null(strstr(own.out, line));
             count++;
         }
@@ -189,6 +189,9 @@ TEST(stdout_that_is_full_is_said_by_every_command)
     char const *const calls[][4] = {{"--help"},
                                     {"--version"},
                                     {"run", "--help"},
+                                    {"help", "keys", "--schema"},
+                                    {"help", "keys", "agent"},
+                                    {"plan", shop, "--runs=1", "--quiet"},
                                     {"manual", "man"},
                                     {"check", shop},
                                     {"run", shop, "--runs=1", "--json"},

@@ -75,6 +75,13 @@ def a_table_in_place_of_an_experiment_is_named(folder):
     assert "this is a table" in tacit("check", folder / "large.csv", code=2)
 
 
+def rows_of_a_training_are_named(folder):
+    for row in ("0.7,1,2", "2,1,2", "-1,1,2", "x,1,2", "0,1e300,2", "0,nan,2", "0,,2"):
+        (folder / "rows.csv").write_text(f"1,2,3\n{row}\n", encoding="utf-8")
+        said = tacit("train", folder, "--data", folder / "rows.csv", code=1)
+        assert said.endswith("rows.csv: line 2: a label (a whole number below the classes), and numbers\n"), (row, said)
+
+
 def names_that_are_nearly_alike_are_a_warning(folder):
     for offers in (("Free coffee", "free  coffee"), ("ÖL", "öl"), ("x", "x ")):
         file = write(folder, offers=offers)
@@ -115,7 +122,8 @@ def the_limit_of_confidence_is_said_alike(folder):
 
 
 TESTS = [a_german_table_is_read, a_comma_can_be_set_and_is_named, utf16_is_named, a_table_in_place_of_an_experiment_is_named,
-         names_that_are_nearly_alike_are_a_warning, words_that_are_not_maps_point_to_what_is_meant, the_limit_of_confidence_is_said_alike]
+         names_that_are_nearly_alike_are_a_warning, words_that_are_not_maps_point_to_what_is_meant, rows_of_a_training_are_named,
+         the_limit_of_confidence_is_said_alike]
 
 
 if __name__ == "__main__":
