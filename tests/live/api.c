@@ -107,6 +107,14 @@ static unsigned fake_metrics(void *context, struct live_buffer *text)
     return 200;
 }
 
+/* Memory runs out among its words. */
+static unsigned fake_failure(void *context, struct live_buffer *text)
+{
+    live_buffer_add(text, "{\"half\": ");
+    text->failed = true;
+    return 200;
+}
+
 static unsigned fake_health(void *context, struct live_buffer *text)
 {
     live_buffer_add(text,
@@ -210,6 +218,7 @@ static void *run_server(void *context)
 static const struct live_page fake_pages[] = {
     {"/v1/status", "application/json", fake_status},
     {"/v1/statement", "text/plain; charset=utf-8", fake_statement},
+    {"/failure", "text/plain", fake_failure},
     {"/health", "application/json", fake_health},
     {"/metrics", "text/plain", fake_metrics},
     {.path = NULL}};
@@ -627,6 +636,9 @@ API_TEST(what_is_to_be_seen_is_shown)
     assert_string_equal(reply, "");
     fake.healthy = false;
     expect_error("GET", "/health", NULL, 503, "the disk is full");
+    expect_error("GET", "/failure", NULL, 503, "out of memory");
+    assert_non_null(strstr(heard, "application/json"));
+    expect_metric("\ntacit_api_failures_total 2\n");
 }
 
 #define TEXT_64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -702,6 +714,10 @@ API_TEST(wrong_requests_are_told_what_is_allowed)
     for (size_t i = 0; i < COUNT(wrong_requests); i++)
         expect_error(wrong_requests[i].method, wrong_requests[i].path, wrong_requests[i].body,
                      wrong_requests[i].code, wrong_requests[i].error);
+    char refusals[64];
+    (void)snprintf(refusals, sizeof refusals, "\ntacit_api_refusals_total %zu\n",
+                   COUNT(wrong_requests));
+    expect_metric(refusals);
     expect_metric("\ntacit_api_decisions_total 0\n");
     ask("POST", "/v1/decisions", "{\"key\": \"" TEXT_128 "\", \"unit\": \"" TEXT_128 "\"}");
     expect_code(200);
@@ -727,6 +743,17 @@ API_TEST(what_is_no_finite_number_is_no_reward)
     assert_string_equal(reply, "{\"status\": \"accepted\"}");
 }
 
+/* A batch of so many. */
+static const char *many_requests(int count)
+{
+    static char body[8192];
+    size_t size = (size_t)snprintf(body, sizeof body, "{\"requests\": [{}");
+    for (int i = 1; i < count; i++)
+        size += (size_t)snprintf(body + size, sizeof body - size, ",{}");
+    (void)snprintf(body + size, sizeof body - size, "]}");
+    return body;
+}
+
 TEST(too_much_of_anything_is_refused)
 {
     server_open(2);
@@ -737,13 +764,24 @@ TEST(too_much_of_anything_is_refused)
     (void)ask_decision("{}", id);
     (void)ask_decision("{}", id);
     expect_error("POST", "/v1/decisions", "{}", 429, "too many decisions are open");
-    char *const body = malloc(8192);
-    size_t size = (size_t)snprintf(body, 8192, "{\"requests\": [{}");
-    for (int i = 1; i < 1001; i++)
-        size += (size_t)snprintf(body + size, 8192 - size, ",{}");
-    (void)snprintf(body + size, 8192 - size, "]}");
-    expect_error("POST", "/v1/decisions/batch", body, 400, "up to 1000 elements");
-    free(body);
+    expect_error("POST", "/v1/decisions/batch", many_requests(1001), 400, "up to 1000 elements");
+    server_stop();
+    server_free();
+}
+
+/* All are counted, the oldest are shown. */
+TEST(a_thousand_open_decisions_are_listed)
+{
+    server_open(2000);
+    for (int open = 1000; open <= 1001; open++) {
+        ask("POST", "/v1/decisions/batch", many_requests(open == 1000 ? 1000 : 1));
+        expect_code(200);
+        ask("GET", "/v1/decisions", NULL);
+        json_t *const value = answered_json(200);
+        assert_int_equal(json_integer_value(json_object_get(value, "open")), open);
+        assert_int_equal(json_array_size(json_object_get(value, "decisions")), 1000);
+        json_decref(value);
+    }
     server_stop();
     server_free();
 }
@@ -770,6 +808,7 @@ TEST(a_caller_beyond_its_limits_is_told_to_wait)
     struct live_caller const *const caller = &live_http_callers(server.http)->list[0];
     assert_int_equal(caller->open, 2);
     assert_int_equal(caller->refused_open, 3);
+    assert_int_equal(caller->bytes, 0); /* bodies and answers are gone */
     assert_int_equal(caller->user, transport == ON_UNIX ? getuid() : LIVE_CALLER_LOOPBACK);
     server_free();
 
@@ -784,6 +823,7 @@ TEST(a_caller_beyond_its_limits_is_told_to_wait)
     assert_non_null(strstr(heard, " 429 Too Many Requests\r\n"));
     assert_non_null(strstr(heard, "\r\nRetry-After: 1"));
     server_stop();
+    assert_int_equal(live_api_count(api).refusals, 1);
     assert_int_equal(live_http_callers(server.http)->list[0].refused_rate, 1);
     server_free();
 }
@@ -1208,9 +1248,10 @@ API_TEST(requests_on_one_line_are_answered_in_order)
 
 /* Lines on which nothing is finished make room for those that come; an answer that is due does not.
  */
-API_TEST(half_open_lines_shut_nobody_out)
+TEST(half_open_lines_shut_nobody_out)
 {
     int raws[600];
+    server_open(1000);
     server.release = RELEASE_NOTHING;
     int const held = post("/v1/decisions", "{}");
     wait_for_held(1);
@@ -1228,10 +1269,14 @@ API_TEST(half_open_lines_shut_nobody_out)
     for (size_t i = 0; i < COUNT(raws); i++)
         (void)close(raws[i]);
     assert_alive();
+    server_stop();
+    assert_in_range(live_http_callers(server.http)->list[0].shed, 300, 600);
+    server_free();
 }
 
-API_TEST(whose_connections_all_wait_for_answers_is_told_429)
+TEST(whose_connections_all_wait_for_answers_is_told_429)
 {
+    server_open(1000);
     size_t const count = transport == ON_UNIX ? LIVE_CONNECTIONS_A_USER_MAX : LIVE_CONNECTIONS_MAX;
     int raws[LIVE_CONNECTIONS_MAX];
     server.release = RELEASE_NOTHING;
@@ -1244,6 +1289,9 @@ API_TEST(whose_connections_all_wait_for_answers_is_told_429)
     for (size_t i = 0; i < count; i++)
         expect_heard(raws[i], 200, "planned");
     assert_alive();
+    server_stop();
+    assert_int_equal(live_http_callers(server.http)->list[0].shed, 1);
+    server_free();
 }
 
 /* A byte now and then keeps no line open: neither in the headers nor in the body. */

@@ -435,6 +435,43 @@ BENCH_TEST(restored_rows_that_contradict_are_refused)
     assert_int_equal(decided(NULL, NULL).row.number, 50);
 }
 
+/* Of a plan that is not known yet: there is nothing to serve beyond what is open, nor behind it. */
+BENCH_TEST(what_is_restored_before_its_plan_leaves_no_pulls)
+{
+    struct live_decision_row row = {.salt = 1, .arm = 2, .deadline_ms = NOW_MS + 1};
+    for (row.number = 1; row.number <= 2; row.number++)
+        assert_int_equal(live_decisions_restore(bench.decisions, &row), TACIT_OK);
+    assert_int_equal(view_of().open_planned, 2);
+    assert_int_equal(view_of().unserved, 0);
+    assert_int_equal(rewarded(1), LIVE_REWARD_ACCEPTED);
+    assert_int_equal(view_of().unserved, 0);
+    assert_int_equal(decided(NULL, NULL).row.kind, LIVE_DECISION_EXPLOIT);
+}
+
+/* Whoever has no room for a reward gets no place, whatever is free, and nothing of it is kept. */
+BENCH_TEST(what_enters_nothing_is_beside_the_plan)
+{
+    static const uint8_t kept[] = {1, 2};
+    struct live_decision_request const requests[] = {
+        {.enters_nothing = true},
+        {.enters_nothing = true, .unit = "ann"},
+        {.enters_nothing = true, .unit = "ann"}, /* which has its arm now */
+        {.enters_nothing = true, .is_chosen = true, .choice = 3, .kept = kept, .kept_size = 2}};
+    plan_counts((uint64_t[ARMS]){0, 0, 0, 9});
+    for (size_t i = 0; i < COUNT(requests); i++) {
+        struct live_decision_answer answer;
+        assert_false(live_decisions_has_pull(bench.decisions, &requests[i]));
+        assert_int_equal(decide(&requests[i], &answer), TACIT_OK);
+        assert_int_equal(answer.row.arm, 3);
+        assert_int_equal(answer.row.kind, LIVE_DECISION_EXPLOIT);
+        assert_int_equal(answer.row.kept_size, 0);
+        assert_null(answer.row.kept);
+        assert_false(
+            live_decisions_reward(bench.decisions, ID(answer.row.number), 1, NOW_MS).fills);
+    }
+    assert_int_equal(view_of().unserved, 9);
+}
+
 /* ---- Ids, and decisions before any run ------------------------------------------------------- */
 
 /* A number alone says nothing: whoever asks has its salt, too. */
@@ -731,6 +768,7 @@ static void model_check(void)
     uint64_t unserved = 0;
     uint64_t expiry_ms = UINT64_MAX;
     uint64_t oldest_ms = UINT64_MAX;
+    uint64_t missed = 0;
     uint32_t closed = 0;
     uint32_t waiting = 0;
     for (uint32_t i = 0; i < MODEL_ROWS; i++) {
@@ -750,11 +788,13 @@ static void model_check(void)
         unserved += model_unserved(arm);
         assert_true(model_open(arm, true) + model.given[arm] <= model.plan[arm]);
         assert_int_equal(live_decisions_missed(bench.decisions, arm), model.missed[arm]);
+        missed += model.missed[arm];
     }
     assert_int_equal(view.next_number, model.next_number);
     assert_int_equal(view.open_planned, model_open(ARMS, true));
     assert_int_equal(view.open_other, model_open(ARMS, false));
     assert_int_equal(view.unserved, unserved);
+    assert_int_equal(view.missed_count, missed);
     assert_int_equal(view.next_expiry_ms, expiry_ms);
     assert_memory_equal(opens, model.opens, sizeof model.opens);
     assert_int_equal(live_decisions_closed(bench.decisions), closed);
