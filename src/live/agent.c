@@ -132,6 +132,8 @@ static enum tacit_status try_state(const void *context, struct live_store *store
                                    struct tacit_error *error)
 {
     struct live_site *site = NULL;
+    if (live_store_has_new_config(store)) /* what the run left behind is not put back */
+        return agent_runs_check_config(context, error);
     enum tacit_status const status = agent_restore_core(context, store, &site);
     live_site_free(site);
     return agent_check_state(context, status, error);

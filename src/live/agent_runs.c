@@ -19,13 +19,20 @@ static enum tacit_status drop_values(struct agent *agent)
     return status;
 }
 
+enum tacit_status agent_runs_check_config(const struct live_agent_config *config,
+                                          struct tacit_error *error)
+{
+    char const *const why = config->protocol->one_run;
+    if (why == NULL)
+        return TACIT_OK;
+    return live_refuse(error, TACIT_INVALID, "%s: this state has had its run: %s",
+                       config->daemon.state_directory, why);
+}
+
 /* The file says something else than the run that is over: its arms may be others. */
 static enum tacit_status adopt_config(struct agent *agent, struct tacit_error *error)
 {
-    char const *const why = agent->config->protocol->one_run;
-    if (why != NULL)
-        return live_refuse(error, TACIT_INVALID, "%s: this state has had its run: %s",
-                           agent->config->daemon.state_directory, why);
+    TACIT_TRY(agent_runs_check_config(agent->config, error));
     if (!live_daemon_begin(&agent->daemon))
         return TACIT_IO;
     enum tacit_status status = live_store_adopt_config(agent->daemon.store);

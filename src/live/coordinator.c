@@ -994,10 +994,16 @@ static enum tacit_status open_state(const struct live_coordinator_config *config
 static enum tacit_status try_state(const void *context, struct live_store *store,
                                    struct tacit_error *error)
 {
+    struct live_coordinator_config const *const config = context;
+    struct live_runs runs = {0};
     struct live_hub *hub = NULL;
-    enum tacit_status const status = open_state(context, store, &hub);
+    enum tacit_status status = live_hub_runs_read(&runs, store, config->protocol, &config->hub,
+                                                  config->daemon.state_directory, error);
+    if (status == TACIT_OK && !live_store_has_new_config(store)) /* else nothing is put back */
+        status = open_state(config, store, &hub);
+    live_runs_close(&runs);
     live_hub_free(hub);
-    return check_state(context, status, error);
+    return check_state(config, status, error);
 }
 
 enum tacit_status live_coordinator_check(const struct live_coordinator_config *config,

@@ -24,15 +24,25 @@ static enum tacit_status check_next(const struct live_runs *runs,
                        state_directory, last, last);
 }
 
+enum tacit_status live_hub_runs_read(struct live_runs *runs, struct live_store *store,
+                                     const struct live_hub_ops *protocol,
+                                     const struct live_hub_config *run, const char *state_directory,
+                                     struct tacit_error *error)
+{
+    TACIT_TRY(live_runs_open(runs, store));
+    return live_store_has_new_config(store)
+               ? check_next(runs, protocol, run, state_directory, error)
+               : TACIT_OK;
+}
+
 enum tacit_status live_hub_runs_open(struct live_runs *runs, struct live_daemon *daemon,
                                      const struct live_hub_ops *protocol,
                                      const struct live_hub_config *run, const char *state_directory,
                                      struct tacit_error *error)
 {
-    TACIT_TRY(live_runs_open(runs, daemon->store));
+    TACIT_TRY(live_hub_runs_read(runs, daemon->store, protocol, run, state_directory, error));
     if (!live_store_has_new_config(daemon->store))
         return TACIT_OK;
-    TACIT_TRY(check_next(runs, protocol, run, state_directory, error));
     return live_daemon_begin(daemon) ? live_store_adopt_config(daemon->store) : TACIT_IO;
 }
 

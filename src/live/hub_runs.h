@@ -5,9 +5,15 @@
 #include "hub.h"
 #include "runs.h"
 
-/* The rows; and if the file is another one than that of the run that is over, its state goes, in a
- * batch that is open then. Errors: with error->text; TACIT_INVALID: this file begins no run here.
- */
+/* The rows. Errors: with error->text; TACIT_INVALID: the run is over, and this file, another one
+ * than it had, begins none here. To be closed, after errors too. */
+enum tacit_status live_hub_runs_read(struct live_runs *runs, struct live_store *store,
+                                     const struct live_hub_ops *protocol,
+                                     const struct live_hub_config *run, const char *state_directory,
+                                     struct tacit_error *error);
+
+/* The same; and if the file is another one the state of the run that is over goes, in a batch that
+ * is open then. */
 enum tacit_status live_hub_runs_open(struct live_runs *runs, struct live_daemon *daemon,
                                      const struct live_hub_ops *protocol,
                                      const struct live_hub_config *run, const char *state_directory,

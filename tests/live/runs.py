@@ -55,6 +55,12 @@ def in_second(federation, sites=None):
     federation.wait_for_sites("is in run 2", lambda site: run_of(federation, site) == 2, 120, sites=sites)
 
 
+def check(federation, name):
+    """Code and text of `--check`."""
+    words = federation.words_of(name)
+    return federation.run_to_end(name, words=[*words[:2], "--check", *words[3:]])
+
+
 def check_two_runs(federation, site, decides=True):
     """Each release is of one run, its epochs begin anew, and no number comes twice."""
     ledger = wait_for("the ledger", lambda: federation.get(site, "/v1/ledger"))["releases"]
@@ -219,9 +225,11 @@ def file_with_the_same_number_or_a_run_under_way_is_refused_in_words(federation_
         code, said = federation.run_to_end("coordinator", "--end-run")
         require(code == 0 and ("was before" in said) == said_before, f"{code} {said}")
     federation.write_coordinator(federation.run_section(horizon=100001))
-    code, said = federation.run_to_end("coordinator")
-    require(code == 2 and "must be above 1" in said, f"{code} {said}")
+    for code, said in (federation.run_to_end("coordinator"), check(federation, "coordinator")):
+        require(code == 2 and "must be above 1" in said, f"{code} {said}")
     federation.write_coordinator(federation.run_section(id=2))
+    code, said = check(federation, "coordinator")
+    require(code == 0, f"{code} {said}")
     federation.start("coordinator")
     wait_for("site-0 is asked", lambda: "join 2" in json.dumps(federation.site_status("site-0") or {}), 120)
     require(federation.site_status("site-0")["runs"]["over"], "the word of its coordinator ends a run")
@@ -417,6 +425,8 @@ def what_was_spent_stays_though_the_file_says_less(federation_of):
         require(federation.get(site, "/v1/ledger")["spent"] == more, f"{site}: {federation.get(site, '/v1/ledger')}")
         federation.stop(site)
         federation.write_agent(site, federation.policy(**({"rewards_per_unit_max": 1} if site == "site-0" else {})), runs="join")
+        code, said = check(federation, site)
+        require(code == 0, f"{code} {said}")
         federation.start(site)
         ledger = wait_for("the ledger", lambda site=site: federation.get(site, "/v1/ledger"))
         require(ledger["spent"] == max(one["epsilon"] for one in ledger["releases"]) == more, f"{site}: between the runs: {ledger}")
