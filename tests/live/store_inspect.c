@@ -121,9 +121,9 @@ STORE_TEST(a_relative_name_is_looked_for_here)
 STORE_TEST(a_state_is_read_and_stays_as_it_is)
 {
     for (unsigned i = 0; i < 16; i++) {
-        char name[32];
+        char name[32]; /* in which a URI would see something else */
         uint64_t const batches = i / 2 + i % 2;
-        (void)snprintf(name, sizeof name, "state-%u", i);
+        (void)snprintf(name, sizeof name, "state%%41?#-%u", i);
         temp_path(store_directory, store_around, name);
         store_model_make(batches);
         if (i % 2 == 1) {

@@ -53,17 +53,38 @@ static enum tacit_status compare_words(const struct place *place)
 
 /* ---- From inside ----------------------------------------------------------------------------- */
 
+/* A path with what a URI gives a meaning of its own as %HH; to be given to free(). NULL: memory. */
+static char *uri_of(const char *path, const char *ending)
+{
+    char *uri = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&uri, &size);
+    if (out == NULL)
+        return NULL;
+    (void)fputs("file:", out);
+    for (; *path != '\0'; path++) {
+        if (strchr("%?#", *path) != NULL)
+            (void)fprintf(out, "%%%02X", (unsigned)*path);
+        else
+            (void)fputc(*path, out);
+    }
+    (void)fputs(ending, out);
+    bool const is_whole = fclose(out) == 0;
+    if (!is_whole)
+        free(uri);
+    return is_whole ? uri : NULL;
+}
+
 /* With a log it is read through an index in memory (EXCLUSIVE, whose lock needs a descriptor that
  * may write; no statement may, and the log is not folded). Without one the file is all there is,
  * and SQLite must not make a log (immutable). */
 static enum tacit_status connect_to(struct live_store *store, const struct place *place,
                                     bool has_log)
 {
-    char *real = realpath(place->name, NULL);
-    char *path = NULL;
-    if (real != NULL &&
-        asprintf(&path, "file:%s/%s%s", real, STORE_FILE, has_log ? "" : "?immutable=1") < 0)
-        path = NULL;
+    char *const real = realpath(place->name, NULL);
+    char *const path = real == NULL
+                           ? NULL
+                           : uri_of(real, has_log ? "/" STORE_FILE : "/" STORE_FILE "?immutable=1");
     free(real);
     if (path == NULL)
         return store_break(store, TACIT_MEMORY, "out of memory");
