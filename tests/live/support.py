@@ -154,6 +154,13 @@ def documented_status():
     raise AssertionError("docs/openapi.yaml: no status")
 
 
+def documented_words(mark):
+    """The first enum behind this in docs/openapi.yaml."""
+    text = (pathlib.Path(__file__).resolve().parents[2] / "docs/openapi.yaml").read_text()
+    words = re.search(mark + r".*?enum:\s*\[(.*?)\]", text, re.S)[1]
+    return {word.strip().strip('"') for word in words.split(",")}
+
+
 def hears_sigterm(process):
     """Is it caught, or blocked for a signalfd?"""
     try:
@@ -274,6 +281,7 @@ class Tested(federation.Federation):
 
 class Federation(Tested):
     documented = documented_status()
+    documented_causes, documented_waits = documented_words("One word a cause"), documented_words("What the round waits for")
     protocol = "elimination"  # which files need not name
     may_be_late = False  # rewards that an application gives at once
     runs = None  # what sites' files say of next ones
@@ -299,6 +307,10 @@ class Federation(Tested):
         status = super().site_status(site)
         unknown = set(status or {}) - self.documented  # None: it does not answer yet
         require(not unknown, f"docs/openapi.yaml does not name {unknown} of /v1/status")
+        said = {one["cause"] for one in (status or {}).get("causes", [])} - self.documented_causes
+        require(not said, f"docs/openapi.yaml does not name the cause {said}")
+        waits = str((status or {"waits_for": {"for": None}})["waits_for"]["for"] or "null")
+        require(waits in self.documented_waits, f"docs/openapi.yaml does not name the wait for {waits}")
         return status
 
     def allow_access(self, user, topic):

@@ -91,7 +91,8 @@ static unsigned code_of(enum tacit_status status, const char **error)
         *error =
             "contexts do not fit: a protocol that chooses by contexts takes one for each arm, of "
             "as many finite numbers as the run has features, none longer than the run allows, "
-            "without unit and unavailable; others take none";
+            "without unavailable, and without unit unless its rewards are counted; others take "
+            "none";
         return BAD_REQUEST;
     case TACIT_UNEXPECTED:
         *error = "no run has been announced yet: what the contexts mean is not known";
