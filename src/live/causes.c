@@ -136,10 +136,9 @@ static const struct {
          "GET /v1/decisions lists them",
          "curl --unix-socket agent.sock -X DELETE http://localhost/v1/decisions/ID"},
     [LIVE_CAUSE_BIASED] = {"biased", LIVE_STATE_WAITING,
-                           "if no answer means no, say so in this site's file: missing: {after_s, "
-                           "counts_as}",
-                           "echo 'missing: {after_s: 86400, counts_as: 0}' >> %N.yaml && systemctl "
-                           "restart tacit-agent@%N"},
+                           "hand rewards in sooner, or raise decisions.wait_s; if no answer means "
+                           "no, the file of the next run says so: missing: {after_s, counts_as}",
+                           "curl --unix-socket agent.sock http://localhost/v1/decisions"},
     [LIVE_CAUSE_DECISIONS] =
         {"decisions", LIVE_STATE_WAITING,
          "is the application of this site running, and does it ask this "

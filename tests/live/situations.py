@@ -315,7 +315,7 @@ class Silent(Application):
         return any(one["kind"] == "planned" for one in self.ask("/v1/decisions/batch", {"requests": [{}] * count})["decisions"])
 
 
-@situation(mends=[("site-1", "did not come in time", "echo 'missing: {after_s: 86400, counts_as: 0}' >> site-1.yaml && systemctl restart tacit-agent@site-1")],
+@situation(mends=[("site-1", "did not come in time", "curl --unix-socket agent.sock http://localhost/v1/decisions")],
            site_1=[(WAITING, {"biased": []}), (WAITING, {"biased": [], "rewards": []}), (WAITING, {"biased": [], "decisions": []})])
 def rewards_come_too_late(federation_of):
     federation = star(federation_of)
