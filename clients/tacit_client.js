@@ -17,6 +17,7 @@ const {randomUUID} = require("node:crypto");
 
 const BATCH_MAX = 1000; // of one request
 const AGAIN = [429, 503];
+const TOO_LARGE = 413;
 
 // The agent says no, and would say it again. `code`: of HTTP, or undefined within a batch and where nobody was asked.
 class Refused extends Error {
@@ -97,11 +98,20 @@ class Client {
   async decideMany(requests) {
     const wanted = typeof requests === "number" ? Array.from({length: requests}, () => ({})) : requests;
     const made = [];
-    for (const piece of pieces(wanted.map(withKey))) {
-      const {decisions} = await this.ask("POST", "/v1/decisions/batch", {requests: piece});
-      decisions.forEach((one, i) => made.push("error" in one ? new Refused(one.error) : {...one, key: piece[i].key}));
-    }
+    for (const piece of pieces(wanted.map(withKey))) made.push(...(await this.decidePiece(piece)));
     return made;
+  }
+
+  // What is more than a body may have is asked for in halves.
+  async decidePiece(piece) {
+    const half = piece.length >> 1;
+    try {
+      const {decisions} = await this.ask("POST", "/v1/decisions/batch", {requests: piece});
+      return decisions.map((one, i) => ("error" in one ? new Refused(one.error) : {...one, key: piece[i].key}));
+    } catch (refusal) {
+      if (refusal.code !== TOO_LARGE || half === 0) throw refusal;
+    }
+    return [...(await this.decidePiece(piece.slice(0, half))), ...(await this.decidePiece(piece.slice(half)))];
   }
 
   // A decision or its id; a finite number, or it is Refused before anybody is asked. "accepted", "repeated" or "late": a late one enters nothing.

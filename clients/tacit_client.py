@@ -26,6 +26,7 @@ import uuid
 
 BATCH_MAX = 1000  # of one request
 AGAIN = (429, 503)
+TOO_LARGE = 413
 
 
 class Refused(Exception):
@@ -42,7 +43,7 @@ class Unreachable(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Decision:
-    """What to play. `kind`: planned (its reward is waited for), exploit, committed or chosen."""
+    """What to play. `kind`: planned (its reward is waited for), exploit, committed, chosen or early."""
     id: str
     arm: int
     name: str
@@ -100,10 +101,20 @@ class Client:
             requests = [{}] * requests
         made = []
         for piece in _pieces(_request(**one) for one in requests):
-            answers = self._ask("POST", "/v1/decisions/batch", {"requests": piece})["decisions"]
-            made += [Refused(answer["error"]) if "error" in answer else _decision(answer, request["key"])
-                     for answer, request in zip(answers, piece, strict=True)]
+            made += self._decide_piece(piece)
         return made
+
+    def _decide_piece(self, piece):
+        """What is more than a body may have is asked for in halves."""
+        try:
+            answers = self._ask("POST", "/v1/decisions/batch", {"requests": piece})["decisions"]
+        except Refused as refusal:
+            if refusal.code != TOO_LARGE or len(piece) == 1:
+                raise
+            half = len(piece) // 2
+            return self._decide_piece(piece[:half]) + self._decide_piece(piece[half:])
+        return [Refused(answer["error"]) if "error" in answer else _decision(answer, request["key"])
+                for answer, request in zip(answers, piece, strict=True)]
 
     def reward(self, decision, value):
         """decision: it, or its id. value: a finite number, or it is Refused before anybody is asked. Returns accepted,

@@ -122,6 +122,8 @@ def what_a_client_asks_for_in_vain_is_said_in_the_agents_words(federation_of):
     require(good.key == "second" and isinstance(bad, tacit_client.Refused), f"{good} {bad}")
     said = [str(one) for one in client.reward_many([("9" * 32, math.nan), (good, 0.5), ("9" * 32, 1)])]
     require("finite" in said[0] and said[1] == "accepted" and "no decision" in said[2], f"one reward of three: {said}")
+    wide = client.decide_many([{"unavailable": [1] * 1000}] * 600)  # 1.8 MB, which no body may have
+    require({one.arm for one in wide} == {0} and len({one.id for one in wide}) == 600, f"{wide[:3]}")
     require(len(client.decide_many(2500)) == 2500, "more than one request takes")
     require("site-0" in client.statement() or len(client.statement()) > 100, "no statement")
     federation.stop("site-0")
