@@ -118,10 +118,10 @@ def _digest(number: int, round_id: bytes, model_hash: bytes, steps: bytes) -> by
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-def _made_before(database: sqlite3.Connection, round_id: bytes, model_hash: bytes,
+def _made_before(database: sqlite3.Connection, round_id: bytes, model_hash: bytes, clip: float,
                  dimension: int) -> Optional[NDArray[np.int64]]:
-    """The round's release, if there is one. StateError: it is damaged, or of another model."""
-    row = database.execute("SELECT number, model_hash, steps, digest FROM releases WHERE round_id = ?",
+    """The round's release, if there is one. StateError: it is damaged, or of another model or clip."""
+    row = database.execute("SELECT number, model_hash, steps, digest, clip FROM releases WHERE round_id = ?",
                            (round_id,)).fetchone()
     if row is None:
         return None
@@ -129,6 +129,8 @@ def _made_before(database: sqlite3.Connection, round_id: bytes, model_hash: byte
         raise StateError("ledger: a release in it is damaged")
     if row[1] != model_hash or len(row[2]) != 8 * dimension:
         raise StateError("round_id: this round was released for another model")
+    if row[4] != clip:
+        raise StateError(f"round_id: this round was released with clip {row[4]!r}, in whose unit its integers are")
     return np.frombuffer(row[2], dtype="<i8").astype(np.int64)
 
 
@@ -140,7 +142,7 @@ def noise_update(update: NDArray[np.float64], *, clip: float, ledger: Union[str,
     update: every number that leaves, flat. It is scaled to an L1 norm of at most clip, counted in integers, and each gets
     discrete Laplace noise from the operating system's entropy; a NaN or an infinity makes all 0, which nobody can see. The
     release is on the disk before it is returned; the same round_id gives the same bytes again, at no cost and whatever the
-    update. StateError: the budget is used up, or the round was released for another model; nothing is spent then.
+    update. StateError: the budget is used up, or the round was released for another model or clip; nothing is spent then.
 
     >>> import tempfile, os
     >>> folder = tempfile.TemporaryDirectory()
@@ -164,7 +166,7 @@ def noise_update(update: NDArray[np.float64], *, clip: float, ledger: Union[str,
     path = _existing(ledger)
     with _transaction(path) as database:
         row, budget = _open_budget(database, path)
-        before = _made_before(database, round_id, model_hash, len(values))
+        before = _made_before(database, round_id, model_hash, float(clip), len(values))
         if before is not None:
             return before
         spent = _spent_nano(budget)

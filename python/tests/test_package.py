@@ -217,6 +217,8 @@ class Release(unittest.TestCase):
             self.noise(np.ones(100), b"a", model_hash=b"n")
         with self.assertRaises(tacit.StateError):
             self.noise(np.ones(99), b"a")
+        with self.assertRaisesRegex(tacit.StateError, "with clip 1.0"):  # its integers would be worth twice as much
+            self.noise(np.ones(100), b"a", clip=2.0)
         self.assertEqual(tacit.look_at_ledger(self.path).release_count, 2)
 
     def test_geometric_budget_ends_at_participation_342_and_never_exceeds_the_total(self):
