@@ -369,5 +369,5 @@ const struct storm_rule rule_elimination = {.name = "elimination",
                                             .restore = restore,
                                             .operate = operate,
                                             .found = {21570, 3183, 51441},
-                                            .digest = UINT64_C(0x78e5e675b4b48bc8),
+                                            .digest = UINT64_C(0x3ed8a540b5d9c1ce),
                                             .verdicts = UINT64_C(0x0700d3711b288f8e)};

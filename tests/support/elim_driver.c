@@ -38,7 +38,10 @@ struct tacit_elim_agent_config driver_agent_config(const struct driver_setup *se
                                             .horizon = setup->horizon,
                                             .mechanism = driver_mechanism(setup),
                                             .budget_nano = setup->budget_nano,
-                                            .resend_after_us = DRIVER_RESEND_US};
+                                            .resend_after_us = DRIVER_RESEND_US,
+                                            .has_grants = setup->has_grants,
+                                            .numbered_commits = setup->has_grants,
+                                            .change_max = setup->change_max};
 }
 
 struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)

@@ -26,6 +26,8 @@ struct driver_setup {
     uint64_t round_timeout_us;
     double growth; /* of exact bounds; 0: the paper's */
     double confidence;
+    uint32_t change_max;
+    bool has_grants; /* numbered ones */
 };
 
 /* A stream whose fills number fail_from, .., fail_from + fail_count - 1, counted from 0, fail. */

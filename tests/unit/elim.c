@@ -9,9 +9,9 @@
 #include "../support/elim_driver.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0x95b67c50494b661d))
+DIGEST_IS(UINT64_C(0xedec36aa8de93e9a))
 /* Verdicts over damaged states: damage.h. */
-VERDICTS_ARE(UINT64_C(0x0ed1ac9b4f7e2142))
+VERDICTS_ARE(UINT64_C(0x4f36c498f5c70a20))
 
 /* Sets of arms. */
 static const uint64_t first_2[] = {3};
@@ -130,6 +130,86 @@ TEST(exploit_arm_on_reals_compares_reals)
     struct driver_core agent = pulling_agent(&setup, 8);
     driver_play(&agent, means);
     assert_int_equal(driver_agent_view(&agent).exploit_arm, 1);
+}
+
+/* All who were asked have been left out meanwhile. */
+TEST(site_at_t_that_is_asked_after_all_reports)
+{
+    static const uint64_t both[] = {3};
+    static const uint64_t only_1[] = {2};
+    double const means[] = {0.5, 0.5};
+    struct driver_setup setup = driver_setup_plain(2, 2, 200);
+    setup.change_max = 1;
+    struct driver_core agent = driver_agent_open(&setup, 0);
+    struct tacit_elim_message order = driver_order(1, 50, both);
+    order.uploaders = only_1;
+    driver_expect(&agent, driver_start(), TACIT_OK);
+    driver_expect(&agent, driver_receive(&order), TACIT_OK);
+    driver_play(&agent, means);
+    driver_expect(&agent,
+                  (struct tacit_event){.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = 100},
+                  TACIT_OK);
+    assert_true(driver_agent_view(&agent).finished);
+    assert_false(agent.update.send);
+    order.uploaders = both;
+    driver_expect(&agent, driver_receive(&order), TACIT_OK);
+    assert_true(agent.update.send);
+    assert_int_equal(agent.update.message.kind, TACIT_ELIM_REPORT);
+}
+
+/* What an order says that the operator changed: each number to its end, and one beyond. */
+TEST(change_that_no_run_can_have_is_refused)
+{
+    static const uint64_t both[] = {3};
+    static const struct {
+        uint32_t kind;
+        uint32_t subject;
+        uint64_t value;
+        uint32_t epoch;
+        uint32_t number;
+        enum tacit_status status;
+    } rows[] = {
+        {TACIT_ELIM_DROP_SITE, 2, 0, 1, 1, TACIT_OK},
+        {TACIT_ELIM_DROP_SITE, 3, 0, 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_DROP_SITE, 2, 1, 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_SET_QUORUM_AND_DEADLINE, 3, TACIT_ELIM_PAUSE_US_MAX, 1, 1, TACIT_OK},
+        {TACIT_ELIM_SET_QUORUM_AND_DEADLINE, 4, 0, 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_SET_QUORUM_AND_DEADLINE, 3, TACIT_ELIM_PAUSE_US_MAX + 1, 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_END_RUN, 0, 0, 1, 1, TACIT_OK},
+        {TACIT_ELIM_END_RUN, 1, 0, 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_END_RUN, 0, 1, 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_EXTEND_HORIZON, 0, 1, 1, 1, TACIT_OK},
+        {TACIT_ELIM_EXTEND_HORIZON, 0, TACIT_HORIZON_MAX, 1, 1, TACIT_OK},
+        {TACIT_ELIM_EXTEND_HORIZON, 0, 0, 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_EXTEND_HORIZON, 0, TACIT_HORIZON_MAX + 1, 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_EXTEND_HORIZON, 1, 1, 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_RETIRE_ARM, 1, 0, TACIT_ELIM_EPOCHS_MAX, 1, TACIT_OK},
+        {TACIT_ELIM_RETIRE_ARM, 2, 0, 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_RETIRE_ARM, 1, 1, 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_RETIRE_ARM, 1, 0, 0, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_RETIRE_ARM, 1, 0, TACIT_ELIM_EPOCHS_MAX + 1, 1, TACIT_MALFORMED},
+        {TACIT_ELIM_RETIRE_ARM, 1, 0, 1, 0, TACIT_MALFORMED},
+        {TACIT_ELIM_RETIRE_ARM, 1, 0, 1, 2, TACIT_MALFORMED},
+        {TACIT_ELIM_RETIRE_ARM + 1, 0, 0, 1, 1, TACIT_MALFORMED},
+    };
+    struct driver_setup setup = driver_setup_plain(3, 2, 200);
+    setup.change_max = 1;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct driver_core agent = driver_agent_open(&setup, 0);
+        struct tacit_elim_change const change = {.kind = rows[i].kind,
+                                                 .epoch = rows[i].epoch,
+                                                 .subject = rows[i].subject,
+                                                 .number = rows[i].number,
+                                                 .value = rows[i].value};
+        struct tacit_elim_message order = driver_order(1, 50, both);
+        order.changes = &change;
+        order.change_count = 1;
+        driver_expect(&agent, driver_start(), TACIT_OK);
+        if (rows[i].status == TACIT_OK)
+            driver_expect(&agent, driver_receive(&order), TACIT_OK);
+        else
+            driver_expect_refusal(&agent, driver_receive(&order), TACIT_MALFORMED);
+    }
 }
 
 static void pass_deadline(struct driver_core *core)

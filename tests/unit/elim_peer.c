@@ -227,6 +227,23 @@ TEST(restart_puts_off_no_bound)
     (void)peer_answers(peer, &hello, TACIT_ELIM_ADVERT, 0);
 }
 
+/* ---- Old copies ------------------------------------------------------------------------------ */
+
+/* A neighbour holds reports of it that this state never made, of its epoch or of a later one. */
+TEST(old_copy_is_halted_however_far_its_neighbours_are)
+{
+    struct driver_setup setup = noisy_setup();
+    setup.has_grants = true;
+    for (uint32_t epoch = 1; epoch <= 3; epoch++) {
+        struct peer peer = peer_open(&setup, 0, 1);
+        struct tacit_elim_message advert = message_of(TACIT_ELIM_ADVERT, 1, 0, only_0);
+        advert.epoch = epoch;
+        peer_expect(&peer, driver_start(), TACIT_OK);
+        peer_expect(&peer, driver_receive(&advert), TACIT_ROLLBACK);
+        assert_true(peer_view(&peer).agent.halted);
+    }
+}
+
 /* ---- What is played meanwhile ---------------------------------------------------------------- */
 
 static uint32_t best_noised(const struct tacit_elim_agent_view *view, bool is_real)

@@ -70,7 +70,9 @@ static bool log_is_obeyed(struct tacit_elim_hub *hub)
            tacit_bits_within(retired_of(hub), retired_of(hub), arms) &&
            tacit_bits_within(dropped_of(hub), dropped_of(hub), agents) &&
            retired == tacit_bits_count(retired_of(hub), arms) &&
-           dropped == tacit_bits_count(dropped_of(hub), agents);
+           dropped == tacit_bits_count(dropped_of(hub), agents) &&
+           dropped < agents && /* a site and an arm stay */
+           !tacit_bits_within(active_of(hub), retired_of(hub), arms);
 }
 
 /* What follows from the log, and from what sites said. */

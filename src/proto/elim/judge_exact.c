@@ -225,14 +225,19 @@ bool elim_exact_goes_on(const struct elim_judge_parts *parts)
 
 /* ---- Intervals ---- */
 
+/* Of the arm; 0: there was none. */
+static uint32_t last_look_of(const struct elim_judge_parts *parts, uint32_t arm)
+{
+    uint32_t const dropped = parts->eliminated[arm];
+    bool const is_retired = parts->retired != NULL && tacit_bits_has(parts->retired, arm);
+    return dropped == 0 ? parts->judge->round_count : is_retired ? dropped - 1 : dropped;
+}
+
 struct tacit_bounds_interval elim_judge_interval(const struct elim_judge_parts *parts, uint32_t arm,
                                                  double confidence)
 {
     struct tacit_elim_schedule const *const schedule = parts->schedule;
-    uint32_t const dropped = parts->eliminated[arm];
-    bool const is_retired = parts->retired != NULL && tacit_bits_has(parts->retired, arm);
-    uint32_t const looked = dropped > 0 && is_retired ? dropped - 1 : dropped; /* its last look */
-    uint32_t const round = dropped > 0 ? looked : parts->judge->round_count;
+    uint32_t const round = last_look_of(parts, arm);
     TACIT_ASSERT(elim_is_exact(schedule));
     TACIT_ASSERT(arm < schedule->arm_count);
     if (round == 0 || parts->judge->leader == 0)
@@ -268,6 +273,9 @@ bool elim_exact_is_possible(const struct elim_judge_parts *parts)
         return false;
     if (judge->leader > 0 && !tacit_bits_has(parts->active, judge->leader - 1))
         return false;
+    for (uint32_t arm = 0; arm < schedule->arm_count; arm++)
+        if (last_look_of(parts, arm) > judge->round_count)
+            return false;
     bool has_release = false;
     for (uint32_t round = 1; round <= judge->round_count; round++) {
         uint64_t const agents = agents_of(parts)[round - 1];

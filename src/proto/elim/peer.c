@@ -244,12 +244,12 @@ static enum tacit_status deliver_rollback(struct elim_peer_step *step, uint32_t 
 {
     TACIT_ASSERT(seen_epoch <= TACIT_ELIM_EPOCHS_MAX);
     TACIT_ASSERT(seen_epoch >= 1);
-    struct tacit_elim_agent *const agent = elim_peer_agent(step->peer);
-    return step_as_hub(step, (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
-                                                         .epoch = seen_epoch,
-                                                         .seen = seen_epoch,
-                                                         .pulls = agent->pulls,
-                                                         .arms = arms_of(agent)});
+    return step_as_hub(step, (struct tacit_elim_message){
+                                 .kind = TACIT_ELIM_ORDER,
+                                 .epoch = seen_epoch,
+                                 .seen = seen_epoch,
+                                 .pulls = TACIT_HORIZON_MAX, /* more than all orders before */
+                                 .arms = arms_of(elim_peer_agent(step->peer))});
 }
 
 static enum tacit_status deliver_answer(struct elim_peer_step *step,

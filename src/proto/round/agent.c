@@ -494,12 +494,11 @@ static bool is_refused(const struct stepped *at)
 /* The order of the round that stands may ask others for their reports, or this site no more. */
 static void update_asked(const struct stepped *at)
 {
-    struct round_play const *const play = at->round.play;
-    TACIT_ASSERT(at->head->round == play->round);
+    TACIT_ASSERT(at->head->round == at->round.play->round);
     if (at->rule->update_asked == NULL || !at->rule->update_asked(at->site, at->event))
         return;
     at->made->persist = true;
-    if (play->phase == PHASE_WAITING && play->release_round == play->round && is_report_wanted(at))
+    if (owes_report(at))
         queue(at, ROUND_KIND_REPORT);
 }
 
