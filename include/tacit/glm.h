@@ -311,11 +311,12 @@ enum tacit_status tacit_glm_hub_init(struct tacit_glm_hub *hub,
 enum tacit_status tacit_glm_hub_check(const struct tacit_glm_hub *hub, size_t size,
                                       const struct tacit_glm_hub_config *config);
 
-/* One step. A gradient that is not finite, an A_i that is not positive semidefinite or whose trace
- * exceeds n_i times the squared bound of a context: TACIT_MALFORMED, state unchanged.
- * TACIT_INVALID: the update did not converge in 10,000 rounds; the hub is halted. A restart in the
- * midst of an update begins its next attempt from the last commit and ends with the same bits.
- * Cost: O(d^3) an A_i, O(d) a gradient, O(N d) a round, O(N d^2) a commit. */
+/* One step. A gradient with a number beyond 1e75, an A_i that is not positive semidefinite or whose
+ * trace exceeds n_i times the squared bound of a context: TACIT_MALFORMED, state unchanged.
+ * TACIT_INVALID: the update did not converge in 10,000 rounds, or what clients said makes no model;
+ * the hub is halted. A restart in the midst of an update begins its next attempt from the last
+ * commit and ends with the same bits. Cost: O(d^3) an A_i, O(d) a gradient, O(N d) a round,
+ * O(N d^2) a commit. */
 enum tacit_status tacit_glm_hub_step(struct tacit_glm_hub *hub, const struct tacit_glm_event *event,
                                      struct tacit_glm_update *update);
 

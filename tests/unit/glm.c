@@ -146,6 +146,67 @@ TEST(an_offer_may_have_1024_arms_and_no_more)
 
 /* 4,000 choices among 5 arms with explore = .4: the best has probability .68, the others .08. Six
  * standard deviations: false alarms below 1e-8. */
+/* ---- What a client may say to a hub ---------------------------------------------------------- */
+
+static void hub_hears(struct tacit_glm_hub *hub, struct tacit_glm_message said,
+                      enum tacit_status status, struct tacit_glm_update *update)
+{
+    struct tacit_glm_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = &said};
+    assert_int_equal(tacit_glm_hub_step(hub, &event, update), status);
+}
+
+/* An update of one client up to its gradient. */
+static void check_update(struct tacit_glm_model model, const double *gram, const double *gradient,
+                         const double *hessian, enum tacit_status status)
+{
+    struct tacit_glm_hub_config const config = {.model = model, .resend_after_us = 100};
+    size_t const size = tacit_glm_hub_size(&config);
+    struct tacit_glm_hub *const hub = testing_malloc(size);
+    struct tacit_glm_hub_view view;
+    struct tacit_glm_update update;
+    struct tacit_glm_message said = {.kind = TACIT_GLM_TRIGGER, .to = TACIT_HUB};
+    assert_int_equal(tacit_glm_hub_init(hub, &config), TACIT_OK);
+    hub_hears(hub, said, TACIT_OK, &update);
+    said.kind = TACIT_GLM_FROZEN;
+    said.sync = said.attempt = 1;
+    said.count = 1;
+    said.matrix = gram;
+    hub_hears(hub, said, TACIT_OK, &update);
+    assert_int_equal(update.message.kind, TACIT_GLM_ITERATE);
+    said.kind = TACIT_GLM_GRADIENT;
+    said.round = 1;
+    said.digest = update.message.digest;
+    said.vector = gradient;
+    said.matrix = hessian;
+    hub_hears(hub, said, status, &update);
+    tacit_glm_hub_view(hub, &view);
+    assert_true(view.halted == (status == TACIT_INVALID));
+    assert_int_equal(tacit_glm_hub_check(hub, size, &config), TACIT_OK);
+    testing_free(hub);
+}
+
+/* It may be anything: the hub refuses it, or halts, and says so. */
+TEST(hub_outlives_what_makes_no_model)
+{
+    static const double zeros[TACIT_LINALG_MATRIX(2)] = {0};
+    static const double huge[] = {1e76, 0};
+    static const double equal[] = {1e70, 1e70};
+    static const double unit[] = {1, 1};
+    double bent[TACIT_LINALG_MATRIX(2)] = {1e12};
+    double hollow[TACIT_LINALG_MATRIX(2)] = {-1e10};
+    bent[TACIT_LINALG_STRIDE(2) + 1] = -900; /* within the slack for rounding */
+    struct tacit_glm_model model =
+        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 1, 2, 9);
+    check_update(model, zeros, zeros, NULL, TACIT_OK);
+    check_update(model, zeros, huge, NULL, TACIT_MALFORMED);
+    model.context_bound = 1e6;
+    check_update(model, bent, zeros, NULL, TACIT_INVALID);
+    model = tacit_glm_model_init(TACIT_GLM_V3, TACIT_LINALG_LOGISTIC, 1, 2, 9);
+    check_update(model, zeros, equal, NULL, TACIT_INVALID);
+    model = tacit_glm_model_init(TACIT_GLM_ONE_UCB, TACIT_LINALG_LOGISTIC, 1, 2, 9);
+    check_update(model, zeros, unit, hollow, TACIT_INVALID);
+}
+
 TEST(exploration_has_the_probability_that_it_says)
 {
     struct federation f;

@@ -276,7 +276,7 @@ static void note_progress(struct live_hub *hub, uint32_t happened, struct live_h
         return;
     update->note = hub->note;
     if ((happened & TACIT_ENDED) != 0)
-        live_hub_note(hub, update, "halted: an update did not converge");
+        live_hub_note(hub, update, "halted: an update did not converge, or made no model");
     else if ((happened & TACIT_CLOSED_ROUND) != 0)
         live_hub_note(hub, update, "update %u: %llu rewards, %u rounds", view.sync,
                       (unsigned long long)view.model_count, view.round);

@@ -8,7 +8,6 @@
 
 #define TIE 1e-9              /* READINGS P4.11 */
 #define NEWTON_TOLERANCE 1e-9 /* norm of the gradient of the sum of losses */
-#define COMMIT_LIMIT 1e75     /* of the numbers of commits and iterates */
 #define NOT_TRIGGERED UINT32_MAX
 
 struct tacit_glm_client {
@@ -570,15 +569,6 @@ static void fill_gradient(struct tacit_glm_client *client, enum tacit_linalg_pat
     }
 }
 
-/* Small enough that no radius made of products of four of them overflows. */
-static bool is_moderate(const double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!(fabs(values[i]) <= COMMIT_LIMIT))
-            return false;
-    return true;
-}
-
 static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_linalg_path path,
                                     const struct tacit_glm_message *message,
                                     struct tacit_glm_update *update)
@@ -589,7 +579,7 @@ static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_
         return TACIT_OK; /* of another sync, or late */
     if (glm_iterates(model->variant) != (message->vector != NULL))
         return TACIT_MALFORMED;
-    if (message->vector != NULL && !is_moderate(message->vector, model->dimension))
+    if (message->vector != NULL && !glm_is_moderate(message->vector, model->dimension))
         return TACIT_MALFORMED; /* its gradient might be no number */
     if (message->attempt > client->attempt)
         client->anchor_round = 0;
@@ -618,11 +608,11 @@ static bool has_vectors(const struct tacit_glm_message *message,
         (model->variant == TACIT_GLM_V3) != (message->steps != NULL))
         return false;
     size_t const matrix = TACIT_LINALG_MATRIX(d);
-    return (message->vector == NULL || is_moderate(message->vector, d)) &&
-           (message->target == NULL || is_moderate(message->target, d)) &&
-           (message->steps == NULL || is_moderate(message->steps, matrix)) &&
-           is_moderate(message->matrix, matrix) && is_moderate(&message->squares, 1) &&
-           is_moderate(&message->regret, 1) && message->count > 0 &&
+    return (message->vector == NULL || glm_is_moderate(message->vector, d)) &&
+           (message->target == NULL || glm_is_moderate(message->target, d)) &&
+           (message->steps == NULL || glm_is_moderate(message->steps, matrix)) &&
+           glm_is_moderate(message->matrix, matrix) && glm_is_moderate(&message->squares, 1) &&
+           glm_is_moderate(&message->regret, 1) && message->count > 0 &&
            message->count <= model->client_count * model->horizon && message->participants != NULL;
 }
 

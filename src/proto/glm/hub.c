@@ -16,7 +16,7 @@ enum phase {
     PHASE_FREEZING, /* waits for the A_i */
     PHASE_SUMMING,  /* waits for the gradients of a round */
     PHASE_BACKOFF,  /* a sync was abandoned; the next one waits */
-    PHASE_HALTED    /* an update did not converge */
+    PHASE_HALTED    /* an update did not converge, or made no model */
 };
 
 struct tacit_glm_hub {
@@ -342,12 +342,16 @@ static void begin_rounds(struct tacit_glm_hub *hub, struct tacit_glm_update *upd
 
 /* ---- The end of an update ---- */
 
-static void commit(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
-                   struct tacit_glm_update *update)
+/* Errors: TACIT_INVALID, what clients said adds up to no matrix that decides. */
+static enum tacit_status commit(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
+                                struct tacit_glm_update *update)
 {
     TACIT_ASSERT(hub->phase == PHASE_SUMMING);
     TACIT_ASSERT(hub->current > hub->sync);
     TACIT_ASSERT(hub->round >= 1);
+    if (!glm_derive(&hub->config.model, path, part_of(hub, PENDING), part_of(hub, INVERSE),
+                    &hub->log_det))
+        return TACIT_INVALID;
     memcpy(part_of(hub, MATRIX), part_of(hub, PENDING),
            TACIT_LINALG_MATRIX(dimension_of(hub)) * sizeof(double));
     memcpy(committed_of(hub), participants_of(hub),
@@ -361,11 +365,9 @@ static void commit(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
     hub->aggregation_count += hub->round;
     hub->resend.due_us = TACIT_NEVER;
     hub->deadline_us = TACIT_NEVER;
-    bool const is_positive = glm_derive(&hub->config.model, path, part_of(hub, MATRIX),
-                                        part_of(hub, INVERSE), &hub->log_det);
-    TACIT_ASSERT(is_positive);
     update->persist = true;
     send_commit(hub, TACIT_EVERYONE, update);
+    return TACIT_OK;
 }
 
 /* b = (A - lambda/c I) theta (Lemma 2; READINGS P4.4). */
@@ -378,12 +380,12 @@ static void set_target(struct tacit_glm_hub *hub, enum tacit_linalg_path path)
 }
 
 /* The iterate is the model. */
-static void accept_iterate(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
-                           struct tacit_glm_update *update)
+static enum tacit_status accept_iterate(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
+                                        struct tacit_glm_update *update)
 {
     memcpy(part_of(hub, THETA), part_of(hub, ITERATE), dimension_of(hub) * sizeof(double));
     set_target(hub, path);
-    commit(hub, path, update);
+    return commit(hub, path, update);
 }
 
 /* ---- One round of each kind; sum is that of the clients' gradients ---- */
@@ -419,10 +421,8 @@ static enum tacit_status accelerate(struct tacit_glm_hub *hub, enum tacit_linalg
     double const n = (double)hub->count;
     tacit_linalg_add(d, model->lambda, part_of(hub, ITERATE), sum);
     double const norm = sqrt(tacit_linalg_dot(path, d, sum, sum)) / n;
-    if (norm <= tacit_glm_gradient_norm(model, hub->count) || hub->round == model->rounds) {
-        accept_iterate(hub, path, update);
-        return TACIT_OK;
-    }
+    if (norm <= tacit_glm_gradient_norm(model, hub->count) || hub->round == model->rounds)
+        return accept_iterate(hub, path, update);
     if (hub->round == TACIT_GLM_ROUNDS_MAX)
         return TACIT_INVALID;
     double const step = step_of(model, n);
@@ -437,8 +437,9 @@ static enum tacit_status accelerate(struct tacit_glm_hub *hub, enum tacit_linalg
     return TACIT_OK;
 }
 
-/* The direction at the point that was just taken. */
-static void turn_newton(struct tacit_glm_hub *hub, enum tacit_linalg_path path, const double *sum)
+/* The direction at the point that was just taken. Errors: TACIT_INVALID, there is none. */
+static enum tacit_status turn_newton(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
+                                     const double *sum)
 {
     uint32_t const d = dimension_of(hub);
     double m[TACIT_LINALG_MATRIX_MAX];
@@ -448,11 +449,12 @@ static void turn_newton(struct tacit_glm_hub *hub, enum tacit_linalg_path path, 
     for (uint32_t i = 0; i < clients_of(hub); i++)
         if (tacit_bits_has(participants_of(hub), i))
             tacit_linalg_add_packed(d, hessian_of(hub, i), m);
-    bool const is_positive = tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal);
-    TACIT_ASSERT(is_positive);
+    if (!tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal))
+        return TACIT_INVALID;
     memcpy(part_of(hub, AHEAD), part_of(hub, ITERATE), d * sizeof(double));
     memcpy(part_of(hub, DIRECTION), sum, d * sizeof(double));
     tacit_linalg_solve(d, factor, reciprocal, part_of(hub, DIRECTION));
+    return TACIT_OK;
 }
 
 /* Newton's method on everybody's data, damped as in tacit_linalg_newton. */
@@ -464,14 +466,12 @@ static enum tacit_status newton(struct tacit_glm_hub *hub, enum tacit_linalg_pat
     uint32_t const d = model->dimension;
     tacit_linalg_add(d, model->lambda, part_of(hub, ITERATE), sum);
     double const norm = sqrt(tacit_linalg_dot(path, d, sum, sum));
-    if (norm <= NEWTON_TOLERANCE) {
-        accept_iterate(hub, path, update);
-        return TACIT_OK;
-    }
+    if (norm <= NEWTON_TOLERANCE)
+        return accept_iterate(hub, path, update);
     if (hub->round == TACIT_GLM_ROUNDS_MAX)
         return TACIT_INVALID;
     if (norm < hub->norm) {
-        turn_newton(hub, path, sum);
+        TACIT_TRY(turn_newton(hub, path, sum));
         hub->norm = norm;
         hub->weight = 1.0;
     } else {
@@ -484,8 +484,8 @@ static enum tacit_status newton(struct tacit_glm_hub *hub, enum tacit_linalg_pat
 }
 
 /* Alg. 6 l. 14. The new samples were predicted with theta_tlast: so their squares and b. */
-static void step_lazily(struct tacit_glm_hub *hub, enum tacit_linalg_path path, const double *sum,
-                        struct tacit_glm_update *update)
+static enum tacit_status step_lazily(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
+                                     const double *sum, struct tacit_glm_update *update)
 {
     struct tacit_glm_model const *const model = &hub->config.model;
     uint32_t const d = model->dimension;
@@ -499,20 +499,19 @@ static void step_lazily(struct tacit_glm_hub *hub, enum tacit_linalg_path path, 
     tacit_linalg_add(d, 1.0, after, part_of(hub, TARGET));
     hub->squares += tacit_linalg_dot(path, d, part_of(hub, THETA), after);
     tacit_linalg_rank_one(path, d, 1.0, sum, part_of(hub, STEPS));
-    bool const is_positive =
-        tacit_linalg_cholesky(path, d, part_of(hub, STEPS), 0, factor, reciprocal);
-    TACIT_ASSERT(is_positive);
+    if (!tacit_linalg_cholesky(path, d, part_of(hub, STEPS), 0, factor, reciprocal))
+        return TACIT_INVALID;
     memcpy(before, sum, d * sizeof(double));
     tacit_linalg_solve(d, factor, reciprocal, before);
     hub->regret += tacit_linalg_dot(path, d, sum, before);
     tacit_linalg_add(d, -1.0 / glm_step_rate(model), before, part_of(hub, THETA));
     (void)tacit_linalg_project_ball(path, d, part_of(hub, STEPS), NULL, model->norm_bound,
                                     part_of(hub, THETA));
-    commit(hub, path, update);
+    return commit(hub, path, update);
 }
 
 /* All gradients are here: another round begins, or the update is committed. Errors:
- * TACIT_INVALID, it did not converge. */
+ * TACIT_INVALID, it did not converge, or makes no model. */
 static enum tacit_status close_round(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
                                      struct tacit_glm_update *update)
 {
@@ -531,12 +530,10 @@ static enum tacit_status close_round(struct tacit_glm_hub *hub, enum tacit_linal
     case TACIT_GLM_ONE_UCB:
         return newton(hub, path, sum, update);
     case TACIT_GLM_V3:
-        step_lazily(hub, path, sum, update);
-        return TACIT_OK;
+        return step_lazily(hub, path, sum, update);
     case TACIT_GLM_DISLINUCB:
         memcpy(part_of(hub, TARGET), sum, d * sizeof(double));
-        commit(hub, path, update);
-        return TACIT_OK;
+        return commit(hub, path, update);
     case TACIT_GLM_N_UCB:
     case TACIT_GLM_N_ONS:
     case TACIT_GLM_RANDOM:
@@ -616,11 +613,11 @@ static enum tacit_status on_gradient(struct tacit_glm_hub *hub, enum tacit_linal
     if (!is_awaited(hub, message, PHASE_SUMMING) || message->digest != hub->digest)
         return TACIT_OK;
     bool const has_hessian = model->variant == TACIT_GLM_ONE_UCB;
-    if (message->vector == NULL || !glm_is_finite(message->vector, d) ||
+    if (message->vector == NULL || !glm_is_moderate(message->vector, d) ||
         has_hessian != (message->matrix != NULL))
         return TACIT_MALFORMED;
     if (has_hessian) {
-        if (!glm_is_finite(message->matrix, TACIT_LINALG_MATRIX(d)))
+        if (!glm_is_moderate(message->matrix, TACIT_LINALG_MATRIX(d)))
             return TACIT_MALFORMED;
         tacit_linalg_pack(d, message->matrix, hessian_of(hub, message->from));
     }
@@ -799,8 +796,9 @@ enum tacit_status tacit_glm_hub_check(const struct tacit_glm_hub *state, size_t 
         return TACIT_MALFORMED;
     uint32_t const clients = clients_of(hub);
     bool const counts_fit =
-        hub->phase <= PHASE_HALTED && hub->sync <= hub->current &&
-        hub->participant_count <= clients && hub->answer_count <= hub->participant_count &&
+        hub->phase <= PHASE_HALTED && hub->sync <= hub->current && hub->current < UINT32_MAX &&
+        (hub->sync > 0) == (hub->update_count > 0) && hub->participant_count <= clients &&
+        hub->answer_count <= hub->participant_count &&
         tacit_bits_count(participants_of(hub), clients) == hub->participant_count &&
         tacit_bits_count(answered_of(hub), clients) == hub->answer_count &&
         tacit_bits_within(answered_of(hub), participants_of(hub), clients) &&

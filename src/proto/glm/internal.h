@@ -65,6 +65,8 @@ double glm_expansion_tolerance(const struct tacit_glm_model *model);
 bool glm_is_anchor_round(const struct tacit_glm_model *model, uint32_t round);
 
 bool glm_is_finite(const double *values, size_t count);
+/* Small enough that no radius made of products of four of them overflows. */
+bool glm_is_moderate(const double *values, size_t count);
 /* Positive and finite; NaN is neither. */
 bool glm_is_positive(double x);
 /* Tells two iterates apart that a client may answer to; no protection from anybody. */

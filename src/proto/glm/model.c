@@ -331,13 +331,23 @@ bool glm_is_anchor_round(const struct tacit_glm_model *model, uint32_t round)
 
 /* ---- Small things ---- */
 
-bool glm_is_finite(const double *values, size_t count)
+static bool are_within(const double *values, size_t count, double most)
 {
     TACIT_ASSERT(values != NULL);
     for (size_t i = 0; i < count; i++)
-        if (!(fabs(values[i]) <= 1e300))
+        if (!(fabs(values[i]) <= most))
             return false;
     return true;
+}
+
+bool glm_is_finite(const double *values, size_t count)
+{
+    return are_within(values, count, 1e300);
+}
+
+bool glm_is_moderate(const double *values, size_t count)
+{
+    return are_within(values, count, 1e75);
 }
 
 /* Multiplication by an odd number and a shift, a word at a time: tells iterates apart, no more. */
