@@ -13,7 +13,7 @@
 #include "../support/variants.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0xa02d99b6728da95b))
+DIGEST_IS(UINT64_C(0x6057905aa6e20d44))
 /* Verdicts over damaged states: damage.h. */
 VERDICTS_ARE(UINT64_C(0xa4e4b9e1d1f7779d))
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -577,6 +577,38 @@ TEST(neighbours_huge_count_is_cut_to_what_can_have_been_pulled)
         assert_true(view.finished && view.forced_count > 0 && view.seen[1] > 20);
         assert_true(own_clock || view.counts[1] + 3 + 1 >= view.seen[1]); /* never far behind it */
     }
+}
+
+/* What was taken is a state that a disk may bring back, however far two neighbours have driven it
+ * together. */
+TEST(estimates_that_neighbours_drive_far_are_a_state)
+{
+    static const uint32_t neighbours[] = {0, 1};
+    static const double still[ARMS] = {0};
+    static const double far[ARMS] = {-1e100, -1e100, -1e100};
+    struct bench_agent bench = bench_agent_open(
+        (struct tacit_gossip_agent_config){.rule = rule_of(3, ARMS, 100, TACIT_PRIVACY_SOUND, 1),
+                                           .run_id = 8,
+                                           .agent_id = 2,
+                                           .neighbours = neighbours,
+                                           .neighbour_count = 2,
+                                           .exchange_us = 10});
+    for (uint32_t from = 0; from < 2; from++) {
+        struct tacit_gossip_message const shift = {.kind = TACIT_GOSSIP_SHIFT,
+                                                   .from = from,
+                                                   .to = 2,
+                                                   .run_id = 8,
+                                                   .exchange = 5,
+                                                   .shift = still,
+                                                   .flow = far,
+                                                   .incarnation_number = 1,
+                                                   .incarnation = 5};
+        step_bench(&bench, (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &shift});
+    }
+    assert_true(view_of(&bench).theta[0] > 1e100);
+    assert_int_equal(tacit_gossip_agent_check(bench.agent, tacit_gossip_agent_size(&bench.config),
+                                              &bench.config),
+                     TACIT_OK);
 }
 
 /* Nobody to meet: no timer, and pulls until T. After it nothing is planned, whatever comes. */

@@ -307,6 +307,48 @@ TEST(of_equal_arms_the_first_stays)
     assert_int_equal(pool_view(pool).active[0], 2);
 }
 
+/* Nothing commits to a sum beside a release's arms; and what an arm that is out brings is late. */
+TEST(an_arm_that_is_out_has_no_sum)
+{
+    struct tacit_vote_pool_config const config = pool_config(INFINITY);
+    struct tacit_vote_pool *const pool = new_pool(&config);
+    uint64_t const all = ALL;
+    uint64_t const left = 2;
+    int64_t sums[ARMS] = {0, BLOCK * TACIT_STEPS};
+    struct tacit_vote_release const late = {&all, sums};
+    struct tacit_vote_release const release = {&left, sums};
+    while (pool_view(pool).active_count > 1)
+        assert_int_equal(tacit_vote_pool_add(pool, late), TACIT_OK);
+    sums[0] = 1;
+    assert_int_equal(tacit_vote_pool_add(pool, release), TACIT_MALFORMED);
+    assert_int_equal(tacit_vote_pool_add(pool, late), TACIT_OK);
+    assert_int_equal(pool_view(pool).sums[0], 0);
+    sums[0] = 0;
+    assert_int_equal(tacit_vote_pool_add(pool, release), TACIT_OK);
+}
+
+/* What a player hears of the arms is to survive, and is heard once. */
+TEST(arms_that_change_are_made_durable)
+{
+    struct tacit_vote_noised_config config = {
+        .player_count = 1, .arm_count = 3, .block = BLOCK, .tick_us = 1};
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, INFINITY, 0, 1};
+    assert_int_equal(tacit_mechanism_init(&config.mechanism, &mechanism), TACIT_OK);
+    struct tacit_vote_noised *const player = testing_malloc(tacit_vote_noised_size(&config));
+    struct tacit_vote_noised_update update;
+    struct tacit_vote_event event = {.kind = TACIT_EVENT_START};
+    static const uint64_t sets[] = {7, 3, 3, 5};
+    static const bool changes[] = {false, true, false, true};
+    assert_int_equal(tacit_vote_noised_init(player, &config), TACIT_OK);
+    assert_int_equal(tacit_vote_noised_step(player, NULL, &event, NULL, &update), TACIT_OK);
+    event.kind = TACIT_EVENT_OFFER;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        event.as.standing.arms = &sets[i];
+        assert_int_equal(tacit_vote_noised_step(player, NULL, &event, NULL, &update), TACIT_OK);
+        assert_true(update.persist == changes[i] && update.replan == changes[i]);
+    }
+}
+
 /* The counts of a state follow its configuration. 2^28 releases take too long: they are written. */
 TEST(the_last_release_but_one_closes_a_pool)
 {

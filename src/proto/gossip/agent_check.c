@@ -75,7 +75,7 @@ static bool estimates_are_possible(struct tacit_gossip_agent *agent)
     uint32_t const arms = agent->rule.arm_count;
     double const *const theta = doubles_of(agent, ARRAY_THETA);
     double const *const mean = doubles_of(agent, ARRAY_MEAN);
-    if (!row_is_finite(theta, arms) || !row_is_finite(mean, arms))
+    if (!row_is_finite(mean, arms))
         return false;
     for (uint32_t edge = 0; edge < agent->neighbour_count; edge++)
         if (!row_is_finite(flow_of(agent, edge), arms) ||

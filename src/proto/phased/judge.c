@@ -956,7 +956,8 @@ static bool plan_is_possible(struct tacit_phased_judge *judge)
             !is_in(judge, block->arm) || block->count != next_pulls(judge, block->arm))
             return false;
     }
-    return true;
+    return !has_sums(judge) || judge->finished ||
+           (judge->plan_count == present_count(judge) && judge->plan_count > 1);
 }
 
 /* May an arm have so many releases? Of published sums, looks: the arms that are left have all. */

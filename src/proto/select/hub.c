@@ -251,18 +251,33 @@ enum tacit_status tacit_select_hub_init(struct tacit_select_hub *hub,
     return status;
 }
 
+/* Is it one of a vector of so many pieces? */
+static bool window_is_possible(uint32_t first, uint32_t mask, uint32_t pieces)
+{
+    return select_request_fits(&(struct tacit_select_message){.first = first, .mask = mask},
+                               pieces);
+}
+
+/* Whoever is asked has a slot, in order; it is complete where its update is here. */
 static bool slots_are_possible(const struct hub_parts *parts)
 {
     TACIT_ASSERT(parts->head->asked_count <= parts->head->slot_count);
     struct hub_head const *const head = parts->head;
+    bool const collects = head->desk.phase == ROUND_COLLECTING;
     uint32_t complete_count = 0;
     for (uint32_t i = 0; i < head->asked_count; i++) {
-        if (parts->users[i] >= parts->sites || parts->slots[i].state > SLOT_COMPLETE ||
-            !tacit_bits_has(parts->set, parts->users[i]))
+        uint32_t const user = parts->users[i];
+        bool const is_complete = parts->slots[i].state == SLOT_COMPLETE;
+        if (user >= parts->sites || (i > 0 && user <= parts->users[i - 1]) ||
+            parts->slots[i].state > SLOT_COMPLETE || !tacit_bits_has(parts->set, user) ||
+            is_complete != tacit_bits_has(parts->round.received, user) ||
+            parts->latencies[i] <= 0 ||
+            !window_is_possible(parts->slots[i].first, parts->slots[i].mask, parts->pieces))
             return false;
-        complete_count += parts->slots[i].state == SLOT_COMPLETE ? 1 : 0;
+        complete_count += is_complete ? 1 : 0;
     }
-    return complete_count == head->desk.covered_count;
+    return complete_count == head->desk.covered_count &&
+           (!collects || tacit_bits_count(parts->set, parts->sites) == head->asked_count);
 }
 
 enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, size_t size,
@@ -280,7 +295,9 @@ enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, siz
     struct hub_parts const parts = parts_of(hub);
     if (head->lacks_model > 1 || head->round > head->config.round_count + 1 ||
         head->asked_count > head->slot_count || !round_hub_is_possible(&parts.round) ||
-        !slots_are_possible(&parts) || (head->epsilon_nano > 0 && !are_two(&parts)) ||
+        !slots_are_possible(&parts) ||
+        !window_is_possible(head->first, head->mask, select_count_of(&parts.model)) ||
+        (head->epsilon_nano > 0 && !are_two(&parts)) ||
         head->awaits_totals > (are_two(&parts) && head->desk.phase == ROUND_CLOSED ? 1u : 0u))
         return TACIT_MALFORMED;
     return tacit_select_check(parts.select, head->select_size, &config->select);

@@ -117,6 +117,16 @@ enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
     return TACIT_OK;
 }
 
+/* Is there budget for one participation more? */
+static bool can_pay(const struct site_head *head)
+{
+    struct select_prices const *const prices = &head->prices;
+    if (prices->participations > 0 && head->participation >= prices->participations)
+        return false;
+    return head->next_nano >= SELECT_PRICE_MIN_NANO &&
+           head->next_nano <= prices->total_nano - head->spent_nano;
+}
+
 static bool is_possible(const struct site_head *head)
 {
     struct tacit_select_site_config const *const config = &head->config;
@@ -129,7 +139,10 @@ static bool is_possible(const struct site_head *head)
            head->release_round <= head->draw_round && head->participation <= number_of(head) &&
            head->spent_nano <= head->prices.total_nano &&
            (head->participation == 0) == (number_of(head) == 0) &&
-           (head->phase == TACIT_SELECT_COMMITTED) == is_pending;
+           (head->phase == TACIT_SELECT_COMMITTED) == is_pending &&
+           (head->phase == TACIT_SELECT_IDLE || head->round > 0) &&
+           (head->phase != TACIT_SELECT_TRAINING || can_pay(head)) &&
+           (head->phase != TACIT_SELECT_RELEASED || head->release_round > 0);
 }
 
 enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, size_t size,
@@ -147,16 +160,6 @@ enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, 
 }
 
 /* ---- Saying ---- */
-
-/* Is there budget for one participation more? */
-static bool can_pay(const struct site_head *head)
-{
-    struct select_prices const *const prices = &head->prices;
-    if (prices->participations > 0 && head->participation >= prices->participations)
-        return false;
-    return head->next_nano >= SELECT_PRICE_MIN_NANO &&
-           head->next_nano <= prices->total_nano - head->spent_nano;
-}
 
 static void send_hello(struct site_head *head, struct tacit_select_update *update)
 {

@@ -91,8 +91,9 @@ static void start_ladder(struct tacit_vote_noised *player)
     memset(vote_total_of(player), 0, arms_of(player) * sizeof(int64_t));
 }
 
-/* Pulls of the releases 1 .. e, which all arms of the set have. */
-static void lay_ladder(const struct tacit_vote_noised *player, struct tacit_bounds_sum *releases)
+/* Pulls of the releases 1 .. e, which all arms of the set have. Result: S_e. */
+static uint64_t lay_ladder(const struct tacit_vote_noised *player,
+                           struct tacit_bounds_sum *releases)
 {
     TACIT_ASSERT(player->epoch >= 1);
     TACIT_ASSERT(player->epoch <= TACIT_BOUNDS_RELEASES_MAX);
@@ -103,7 +104,7 @@ static void lay_ladder(const struct tacit_vote_noised *player, struct tacit_boun
         releases[i] = (struct tacit_bounds_sum){.pulls = next - rung, .noises = 1};
         rung = next;
     }
-    TACIT_ASSERT(rung == player->rung);
+    return rung;
 }
 
 /* Out with k if UCB_k <= max LCB + accuracy, by a suffix of the releases (EXACT-BOUNDS 2.5). */
@@ -114,7 +115,8 @@ static uint32_t drop_beaten(struct tacit_vote_noised *player)
         tacit_bounds_level(arms_of(player), (uint32_t)player->epoch, player->config.failure);
     struct tacit_bounds_sum releases[TACIT_BOUNDS_RELEASES_MAX];
     struct tacit_bounds_sum sum;
-    lay_ladder(player, releases);
+    uint64_t const rung = lay_ladder(player, releases);
+    TACIT_ASSERT(rung == player->rung);
     uint32_t const first =
         tacit_bounds_suffix(releases, (uint32_t)player->epoch, epsilon_of(player), level, &sum);
     struct tacit_elimination const look = {.steps = vote_noised_of(player, 0),
@@ -422,17 +424,26 @@ enum tacit_status tacit_vote_noised_init(struct tacit_vote_noised *player,
     return TACIT_OK;
 }
 
+/* Is the rung S_e, and the one before S_(e-1)? */
+static bool ladder_is_possible(const struct tacit_vote_noised *player)
+{
+    struct tacit_bounds_sum releases[TACIT_BOUNDS_RELEASES_MAX];
+    return player->epoch >= 1 && player->epoch <= TACIT_BOUNDS_RELEASES_MAX &&
+           lay_ladder(player, releases) == player->rung &&
+           player->rung - releases[player->epoch - 1].pulls == player->rung_before;
+}
+
 static bool is_possible(struct tacit_vote_noised *player)
 {
     bool const is_drawn = player->phase == PHASE_WAITING || player->phase == PHASE_GRANTED;
-    if (!vote_block_is_possible(player) || player->has_sent > 1)
+    if (!vote_block_is_possible(player) || player->has_sent > 1 ||
+        (is_drawn && draws_of(player) == 0))
         return false;
     if (!has_sums(player))
-        return player->epoch >= 1 && player->epoch <= TACIT_BOUNDS_RELEASES_MAX &&
-               player->rung > player->rung_before && player->phase != PHASE_GRANTED;
+        return ladder_is_possible(player) && player->phase != PHASE_GRANTED;
     return player->epoch == 1 &&
            (player->phase != PHASE_GRANTED || player->leave_us != TACIT_NEVER) &&
-           (draws_of(player) > 0 || (player->has_sent == 0 && !is_drawn)) &&
+           (draws_of(player) > 0 || player->has_sent == 0) &&
            (player->leave_us == TACIT_NEVER || player->phase == PHASE_GRANTED ||
             player->has_sent != 0);
 }

@@ -527,6 +527,7 @@ static bool is_possible(const struct tacit_vote_site *site)
     struct tacit_vote_noised_view const player = player_view(site);
     return site->committed <= 1 && round_site_is_possible(&site->grants) && site->unheard <= 1 &&
            site->pull_count <= site->config.horizon && site->granted <= player.draw &&
+           (!player.waiting || site->granted < player.draw) &&
            (!has_sums(site) || site->unheard == 0 || site->granted == player.draw) &&
            player.draw <= UINT32_MAX && (site->committed == 0 || player.waiting) &&
            (site->committed == 0 || !tacit_commit_is_nothing(site->grants.commit.commitment)) &&
