@@ -79,8 +79,8 @@ struct tacit_select; /* opaque, relocatable */
 /* Bytes of a state: O(K). Errors: 0 if the configuration is not valid. */
 size_t tacit_select_size(const struct tacit_select_config *config);
 
-/* sizes: K data-set sizes |D_k| > 0; NULL: all alike. Errors: TACIT_INVALID, *select untouched.
- * Requires: 8-byte aligned memory of …_size bytes. Cost: O(K). */
+/* sizes: K data-set sizes |D_k|, from 1 to 2^32; NULL: all alike. Errors: TACIT_INVALID, *select
+ * untouched. Requires: 8-byte aligned memory of …_size bytes. Cost: O(K). */
 enum tacit_status tacit_select_init(struct tacit_select *select,
                                     const struct tacit_select_config *config,
                                     const uint64_t *sizes);

@@ -317,6 +317,19 @@ TEST(urns_represent_users_by_their_sizes)
 
 /* ---- Limits ---- */
 
+TEST(data_sets_have_a_row_and_at_most_two_to_the_32)
+{
+    static const uint64_t largest = UINT64_C(1) << 32;
+    struct tacit_select_config config = usual_config();
+    config.user_count = 1;
+    config.users_per_round = 1;
+    struct selection const selection = selection_new(&config, &largest);
+    static const uint64_t refused[] = {0, (UINT64_C(1) << 32) + 1};
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(tacit_select_init(selection.select, &config, &refused[i]), TACIT_INVALID);
+    assert_int_equal(tacit_select_check(selection.select, selection.size, &config), TACIT_OK);
+}
+
 /* Numbers that no limit of unit/limits is between. */
 TEST(configurations_of_what_is_no_number_have_no_size)
 {
