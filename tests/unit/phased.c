@@ -8,9 +8,9 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0x00a2b2ab6f4a560d))
+DIGEST_IS(UINT64_C(0xae1088df389e29c6))
 /* Verdicts over damaged states: damage.h. */
-VERDICTS_ARE(UINT64_C(0x8162dd2daf9fb99b))
+VERDICTS_ARE(UINT64_C(0x4cbd083a9aba4952))
 
 #define ARMS 5u
 
@@ -87,6 +87,12 @@ TEST(plan_that_does_not_fit_is_played_by_the_leader_and_never_released)
     }
     assert_int_equal(phased_play(agent), TACIT_OK);
     assert_false(agent->update.send);
+    agent = phased_agent_new(&setup, 0);
+    struct tacit_pull_block longest = {1, TACIT_HORIZON_MAX + 1};
+    order = order_of(4, &longest, 1);
+    assert_int_equal(phased_step(agent, phased_receive(&order)), TACIT_MALFORMED);
+    longest.count = TACIT_HORIZON_MAX;
+    assert_int_equal(phased_step(agent, phased_receive(&order)), TACIT_OK);
 }
 
 TEST(one_arm_is_played_until_T_without_a_word)
