@@ -865,6 +865,10 @@ static void expect_laws(const struct tacit_promise *promise, const char *text)
     assert_int_equal(says(text, "No noise is added"), !is_noisy);
     assert_int_equal(says(text, FORMAL), holds && mechanism->epsilon_nano > 10 * TACIT_NANO);
     assert_int_equal(says(text, " and delta = "), holds && mechanism->delta_nano > 0);
+    bool const has_helper = holds && promise->trust.has_helper;
+    assert_int_equal(says(text, "There are two aggregators"), has_helper);
+    assert_int_equal(says(text, "at the same delta"),
+                     has_helper && promise->trust.floor_nano > 0 && mechanism->delta_nano > 0);
     assert_int_equal(says(text, SEED), is_noisy && !is_live && !mechanism->is_counted);
     assert_int_equal(says(text, "entropy of the operating system"), holds && is_live);
     assert_int_equal(says(text, "this file or page is not protected"), promise->is_logged);
@@ -907,6 +911,9 @@ TEST(every_statement_keeps_the_laws)
                       .unit_rewards_most = (uint32_t)tacit_rng_below(&rng, 3),
                       .spent_nano = (bits & 2048) != 0 ? UINT64_MAX : 0},
             .is_logged = (bits & 4096) != 0};
+        promise.trust.has_helper =
+            promise.trust.audience == TACIT_AUDIENCE_STAR && (bits & 16384) != 0;
+        promise.trust.floor_nano = promise.trust.has_helper && (bits & 32768) != 0 ? 1 : 0;
         if (promise.mechanism.noise != TACIT_NOISE_NONE && (bits & 8192) != 0)
             promise.mechanism.gaps = (unsigned)tacit_rng_below(&rng, 16);
         expect_laws(&promise, statement(&promise));
