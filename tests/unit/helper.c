@@ -655,6 +655,13 @@ TEST(slack_is_as_specified)
     assert_true(fabs(tacit_helper_slack(&run, EPSILON, 0, 50, 1) - 34.8) < 0.2);
     assert_true(tacit_helper_slack(&run, EPSILON, 8 * EPSILON, 50, 1) >
                 tacit_helper_slack(&run, EPSILON, 0, 50, 1));
+    /* Gaussian: s sqrt(2 ln(2e12)), s^2 = 8/(2 rho) an aggregator and 8/(2 floor) a site. */
+    struct tacit_helper_run const gaussian = {
+        .site_count = 2, .count_max = 1, .steps = 8, .mechanism = TACIT_HELPER_GAUSSIAN};
+    double const deviation = sqrt(2 * log(2e12));
+    assert_true(fabs(tacit_helper_slack(&gaussian, 2 * EPSILON, 0, 3, 1) - 2 * deviation) < 1e-9);
+    assert_true(fabs(tacit_helper_slack(&gaussian, 2 * EPSILON, EPSILON, 3, 1) - 4 * deviation) <
+                1e-9);
 }
 
 /* A total of no sites at all: 4 R^2/epsilon^2 and little else (2 a e^-a/(1 - e^-a)^2 twice). */
