@@ -334,8 +334,7 @@ static void put_fields(struct sink *sink, const struct tacit_wire_table *table,
 {
     for (size_t i = 0; i < table->field_count; i++) {
         const struct wire_field *const field = &table->fields[i];
-        bool const is_plain_number =
-            field->kind <= WIRE_REAL && field->when.size == 0 && field->rule == NULL;
+        bool const is_plain_number = field->kind <= WIRE_REAL && field->when.size == 0;
         if (is_plain_number && only_counts(sink, field->width + (field->number < 16 ? 1u : 2u)))
             continue; /* most are such */
         size_t const count = is_plain_number ? 1 : count_of(field, message, sink->sizes);

@@ -47,8 +47,9 @@ struct wire_member {
 #define WIRE_ABSENT SIZE_MAX
 
 /* A field is there if the member `when` is not zero (a pointer, a flag, a number). It has as many
- * elements as `counted` says, else as `per`; or as `rule` says of all that (WIRE_ABSENT: it is not
- * there). When it is read, a flag `when` is set, and what is counted is noted. */
+ * elements as `counted` says, else as `per`; or, what is no single number, as `rule` says of all
+ * that (WIRE_ABSENT: it is not there). When it is read, a flag `when` is set, and what is counted
+ * is noted. */
 struct wire_field {
     uint8_t number;
     uint8_t kind;
