@@ -8,6 +8,7 @@
 #include "daemon/log.h"
 #include "daemon/names.h"
 #include "hub_replicated_log.h"
+#include "hub_runs.h"
 #include "member.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,6 +176,8 @@ static enum tacit_status put_all(struct recovery *recovery, const void *bytes, s
     uint64_t const term = term_of(recovery, size);
     TACIT_ASSERT(term >= best->term && recovery->best.envelope != NULL);
     TACIT_TRY(live_store_begin(store));
+    if (live_store_has_new_config(store)) /* the state that is here is of a run before */
+        TACIT_TRY(live_store_adopt_config(store));
     if (size > 0)
         TACIT_TRY(live_store_put_core(store, bytes, size));
     TACIT_TRY(live_store_put_value(store, LIVE_RUN_NONCE, recovery->run.run_nonce));
@@ -515,24 +518,29 @@ static void on_request(void *context, struct live_request *request)
  * the sites show. */
 static enum tacit_status read_own_state(struct recovery *recovery, struct tacit_error *error)
 {
+    struct live_coordinator_config const *const config = recovery->config;
     struct live_store *const store = recovery->daemon.store;
+    struct live_runs runs = {0};
     struct live_held_entry held = {.size = 0};
     bool found = false;
     bool has_term = false;
+    enum tacit_status status = live_hub_runs_read(&runs, store, config->protocol, &recovery->run,
+                                                  config->daemon.state_directory, error);
+    live_runs_close(&runs);
+    TACIT_TRY(status);
     TACIT_TRY(live_store_get_value(store, LIVE_ENVELOPES_TERM, &recovery->own_term, &has_term));
     TACIT_TRY(live_store_get_value(store, LIVE_RUN_NONCE, &recovery->run.run_nonce, &found));
-    bool const is_named =
-        recovery->config->begins_term ? !found : recovery->config->lost_run != NULL;
+    bool const is_named = config->begins_term ? !found : config->lost_run != NULL;
     if (is_named)
-        TACIT_TRY(live_hub_parse_run(recovery->config->lost_run, &recovery->run, error));
+        TACIT_TRY(live_hub_parse_run(config->lost_run, &recovery->run, error));
     live_hub_run(&recovery->run, recovery->envelopes.run);
-    enum tacit_status const status = live_entry_load(&held, store, recovery->envelopes.run);
+    status = live_entry_load(&held, store, recovery->envelopes.run);
     recovery->own = held.head;
     recovery->own.state = NULL;
     free(held.envelope);
     /* A state in which nothing is closed may have been begun because the one before was lost. */
-    recovery->knows_run = recovery->config->lost_run != NULL || recovery->own.number > 1 ||
-                          recovery->config->begins_term;
+    recovery->knows_run =
+        config->lost_run != NULL || recovery->own.number > 1 || config->begins_term;
     if (!recovery->knows_run) {
         recovery->own = (struct live_entry){0};
         recovery->own_term = 0;

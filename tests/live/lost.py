@@ -131,5 +131,25 @@ def lost_gossip_is_built_again_and_the_run_goes_on(federation_of):
     require(len(restore.entries(federation)) == 1, "another entry")
 
 
+@test
+def state_of_the_run_before_is_built_again_as_that_of_the_next(federation_of):
+    """What is put back knows nothing of the run that is under way; its sites do."""
+    federation = runs.small(federation_of, rounds=4, horizon=4000000)
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(), runs="join")
+    federation.start_all()
+    runs.end_first_run(federation)
+    federation.back_up("coordinator")
+    runs.begin_second(federation)
+    runs.in_second(federation)
+    wait_for("two rounds", lambda: (federation.status() or {}).get("rounds", 0) >= 2, 120)
+    federation.kill("coordinator")
+    federation.put_back("coordinator")
+    restore.recover(federation)
+    require(federation.status()["rounds"] >= 2 and federation.status()["run_id"] == 2, f"rounds are lost: {federation.status()}")
+    federation.wait_for_sites("ends the second run", federation.has_decided, 120)
+    federation.end_applications()
+
+
 if __name__ == "__main__":
     main()
