@@ -48,9 +48,10 @@ static void send(struct live_helper_desk *desk, const char *file, const uint8_t 
     live_helper_send(desk->member->daemon, topic_to(desk).text, bytes, size);
     if (memcmp(digest, desk->digest, sizeof digest) == 0)
         return;
-    if (live_file_put(desk->state_directory, file, bytes, size, UINT32_MAX) != TACIT_OK)
+    if (live_file_put(desk->state_directory, file, bytes, size, UINT32_MAX) == TACIT_OK)
+        memcpy(desk->digest, digest, sizeof digest);
+    else
         live_log(LIVE_LOG_WARNING, "file", "%s could not be written", file);
-    memcpy(desk->digest, digest, sizeof digest);
 }
 
 /* The run, and the keys of all its sites, once they have shown them. NULL: not yet. */
@@ -184,22 +185,30 @@ void live_helper_desk_connected(struct live_helper_desk *desk)
     desk->is_over = false;
 }
 
-uint8_t *live_helper_desk_file(const struct live_helper_desk *desk, size_t *size)
+uint8_t *live_helper_desk_file(struct live_helper_desk *desk, size_t *size)
 {
     char path[PATH_BYTES];
+    uint8_t digest[TACIT_SHA256_BYTES];
     struct stat found;
     (void)snprintf(path, sizeof path, "%.4000s/" LIVE_HELPER_ANSWER_FILE, desk->state_directory);
     if (lstat(path, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size <= 0 ||
         found.st_size > FILE_BYTES_MAX)
         return NULL;
-    uint8_t *const bytes = malloc((size_t)found.st_size);
-    *size = (size_t)found.st_size;
-    bool const is_read =
-        bytes != NULL &&
-        live_file_read(desk->state_directory, LIVE_HELPER_ANSWER_FILE, bytes, *size) == TACIT_OK;
-    live_file_drop(desk->state_directory, LIVE_HELPER_ANSWER_FILE);
-    if (is_read)
+    size_t const found_size = (size_t)found.st_size;
+    uint8_t *const bytes = malloc(found_size);
+    if (bytes == NULL || live_file_read(desk->state_directory, LIVE_HELPER_ANSWER_FILE, bytes,
+                                        found_size) != TACIT_OK) {
+        free(bytes);
+        return NULL; /* somebody may be writing it */
+    }
+    tacit_sha256_of(bytes, found_size, digest);
+    if (memcmp(digest, desk->taken, sizeof digest) != 0) {
+        memcpy(desk->taken, digest, sizeof digest);
+        *size = found_size;
         return bytes;
+    }
+    live_file_drop(desk->state_directory, LIVE_HELPER_ANSWER_FILE);
+    memset(desk->taken, 0, sizeof desk->taken);
     free(bytes);
     return NULL;
 }

@@ -3,9 +3,12 @@
  * somebody else, stays closed, and why is said. */
 #include "../support/testing.h"
 #include "../../src/live/bus/envelope.h"
+#include "../../src/live/coordinator_helper.h"
+#include "../../src/live/daemon/files.h"
 #include "../../src/live/pki/pki.h"
 #include "../../src/live/runs.h"
 #include "../../src/live/trust.h"
+#include <unistd.h>
 #include "../support/temp.h"
 
 #define TOPIC "tacit/v1/clinics/down/elimination"
@@ -435,6 +438,39 @@ TEST(pieces_are_whole_or_nothing)
     for (uint32_t i = 0; i < PIECES; i++)
         free(pieces[i]);
     free(message);
+}
+
+/* ---- Answers as files ------------------------------------------------------------------------ */
+
+/* The coordinator takes one in the round before the one that removes it; what it cannot read it
+ * leaves alone. */
+TEST(an_answer_that_lies_there_is_taken_and_goes_when_that_is_on_disk)
+{
+    char base[TEMP_PATH_BYTES];
+    char path[TEMP_PATH_BYTES];
+    char other[TEMP_PATH_BYTES];
+    temp_directory_make(base);
+    temp_path(path, base, LIVE_HELPER_ANSWER_FILE);
+    temp_path(other, base, "twin");
+    struct live_helper_desk desk = {.state_directory = base};
+    for (unsigned times = 0; times < 2; times++) { /* the same again is taken again */
+        size_t size = 0;
+        assert_null(live_helper_desk_file(&desk, &size));
+        assert_int_equal(live_file_put(base, LIVE_HELPER_ANSWER_FILE, "answer", 6, UINT32_MAX),
+                         TACIT_OK);
+        assert_int_equal(link(path, other), 0); /* whose else it is, nobody knows */
+        assert_null(live_helper_desk_file(&desk, &size));
+        assert_int_equal(size, 0);
+        assert_int_equal(unlink(other), 0);
+        uint8_t *const taken = live_helper_desk_file(&desk, &size);
+        assert_int_equal(size, 6);
+        assert_memory_equal(taken, "answer", 6);
+        free(taken);
+        assert_int_equal(access(path, F_OK), 0);
+        assert_null(live_helper_desk_file(&desk, &size));
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    temp_directory_remove(base);
 }
 
 int main(void)
