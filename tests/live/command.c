@@ -86,8 +86,8 @@ static void read_said(struct room *room)
         (void)fclose(file);
 }
 
-/* Runs it to its end. */
-static enum live_command_end run(struct room *room, const struct live_command_config *config)
+/* Starts it, and goes round until it has ended, or for so long. */
+static void run_for(struct room *room, const struct live_command_config *config, uint64_t us)
 {
     room->has_ended = false;
     (void)unlink(room->log);
@@ -96,11 +96,17 @@ static enum live_command_end run(struct room *room, const struct live_command_co
                      TACIT_OK);
     struct live_timer *const timer = live_timer_new(room->loop, give_up, room);
     assert_non_null(timer);
-    live_timer_set(timer, live_now_us() + PATIENCE_US);
+    live_timer_set(timer, live_now_us() + us);
     assert_int_equal(live_loop_run(room->loop), TACIT_OK);
-    assert_true(room->has_ended);
     live_timer_set(timer, TACIT_NEVER);
     live_command_free(room->command);
+}
+
+/* Runs it to its end. */
+static enum live_command_end run(struct room *room, const struct live_command_config *config)
+{
+    run_for(room, config, PATIENCE_US);
+    assert_true(room->has_ended);
     read_said(room);
     return room->end;
 }
@@ -233,7 +239,26 @@ TEST_WITH(what_it_says_is_a_ring, open_room, close_room)
     assert_int_equal(about.st_mode & 0777, 0600);
 }
 
+/* Its output is read a pipe at a time: else the loop would go round when it has ended, and not
+ * before. */
+TEST_WITH(one_that_never_stops_talking_holds_nothing_up, open_room, close_room)
+{
+    struct room *const room = *state;
+    struct live_command_config config = shell_limits("exec yes");
+    config.cpu_s = 5;
+    run_for(room, &config, 300000);
+    assert_false(room->has_ended);
+}
+
 /* ---- What is left of it ---- */
+
+/* Whoever starts an agent may have told it to: processes that end would then be nobody's. */
+TEST_WITH(its_end_is_seen_where_ends_of_children_are_ignored, open_room, close_room)
+{
+    struct room *const room = *state;
+    assert_true(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
+    assert_int_equal(run_shell(room, "exit 0"), LIVE_COMMAND_DONE);
+}
 
 /* Is a process gone? One that nobody has asked after yet counts as gone. */
 static bool is_gone(pid_t process)

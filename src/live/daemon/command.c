@@ -17,6 +17,7 @@
 #define FIRST_DESCRIPTOR 3u
 #define CODE_NOT_RUN 127
 #define READ_BYTES 4096u
+#define READS_MAX 16u /* at once, as much as a pipe holds: it may say more than we can write */
 
 struct live_command {
     struct live_loop *loop;
@@ -91,12 +92,12 @@ _Noreturn static void be_child(const struct child *child)
 
 /* ---- What it says ---- */
 
-/* What is there, into the log's ring; at its end the pipe is closed. */
+/* What is there, into the log's ring, the rest in the next round; at its end the pipe is closed. */
 static void read_output(struct live_command *command)
 {
     char part[READ_BYTES];
-    ssize_t got;
-    while ((got = read(command->pipe, part, sizeof part)) > 0) {
+    ssize_t got = 1;
+    for (unsigned i = 0; i < READS_MAX && (got = read(command->pipe, part, sizeof part)) > 0; i++) {
         for (ssize_t at = 0; at < got;) {
             uint64_t const place = command->said_bytes % LIVE_COMMAND_LOG_BYTES;
             uint64_t const room = LIVE_COMMAND_LOG_BYTES - place;
@@ -208,6 +209,7 @@ static enum tacit_status fork_child(struct live_command *command, const struct c
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return TACIT_IO;
+    (void)signal(SIGCHLD, SIG_DFL); /* ignored by who started us, its end would be nobody's */
     child.output = ends[1];
     child.parent = getpid();
     command->pipe = ends[0];
