@@ -77,6 +77,10 @@ static const struct {
 } causes_known[LIVE_CAUSE_COUNT] = {
     [LIVE_CAUSE_CONNECTING] = {"connecting", LIVE_STATE_WAITING, "nothing, unless it stays so", ""},
     [LIVE_CAUSE_DISCONNECTED] = {"disconnected", LIVE_STATE_ATTENTION, NULL, ""},
+    [LIVE_CAUSE_ACCESS] = {"access", LIVE_STATE_ATTENTION,
+                           "call tacit broker-config for the sites, neighbours and protocol that "
+                           "there are now, and restart the broker",
+                           "systemctl restart tacit-broker"},
     [LIVE_CAUSE_DISK] = {"disk", LIVE_STATE_ATTENTION,
                          "make room there: when a write fails this daemon stops, and goes on when "
                          "it is started with room; logs are what grows most often",
@@ -361,6 +365,8 @@ static const char *broker_advice(const char *reason, const char **command)
 void live_causes_add_broker(struct live_causes *causes, const struct live_bus_trouble *trouble)
 {
     char what[LINE_BYTES];
+    if (trouble->is_refused)
+        live_causes_add(causes, LIVE_CAUSE_ACCESS, NULL, LIVE_BUS_REFUSES);
     if (trouble->is_connected)
         return;
     if (trouble->reason[0] == '\0') {

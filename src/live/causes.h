@@ -20,6 +20,7 @@ enum live_cause {
     LIVE_CAUSE_CONNECTING,
     LIVE_CAUSE_DISK, /* hardly any room is left where the state is */
     LIVE_CAUSE_DISCONNECTED,
+    LIVE_CAUSE_ACCESS,      /* the broker does not pass on what this one says */
     LIVE_CAUSE_REFUSED,     /* the run that is announced */
     LIVE_CAUSE_HALTED,      /* this site */
     LIVE_CAUSE_FORGOTTEN,   /* a grant of this site, by who gave it */
@@ -78,14 +79,10 @@ uint64_t live_disk_free(const char *directory);
  */
 void live_causes_add(struct live_causes *causes, enum live_cause cause, json_t *who,
                      const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Why there is no connection to the broker; nothing if there is one. */
+/* Why there is no connection to the broker, or what is wrong with it; else nothing. */
 void live_causes_add_broker(struct live_causes *causes, const struct live_bus_trouble *trouble);
 
-/* The same of `count`, of whom these are the first, named in the sentence, too: what is before the
- * names, and behind them. */
-void live_causes_add_named(struct live_causes *causes, enum live_cause cause, json_t *who,
-                           uint32_t count, const char *before, const char *behind);
-/* The same of a set of `count`, behind `what`. */
+/* The same of a set of `count`, named in the sentence, too, behind `what`. */
 void live_causes_add_set(struct live_causes *causes, enum live_cause cause, const char *what,
                          const char *const *names, uint32_t count, const uint64_t *set);
 

@@ -93,7 +93,6 @@ struct live_helper_view {
     bool is_there;           /* else there is one aggregator, and nothing else here says anything */
     bool has_agreed;         /* to the run: it is announced */
     bool is_asked;           /* the round waits for its answer */
-    bool is_forked;          /* it answered twice: nothing goes on */
     bool is_wrong;           /* what it said last is not in order */
     bool awaits_operator;    /* void rounds: the operator says what is done */
     const uint64_t *dropped; /* A: by the operator's word */

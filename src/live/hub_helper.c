@@ -540,7 +540,6 @@ void live_hub_show_helper(const struct live_hub *hub, struct live_hub_view *show
         (struct live_helper_view){.is_there = true,
                                   .has_agreed = hub->helper->kept->has_sealing == 1,
                                   .is_asked = view.is_fixed,
-                                  .is_forked = view.is_forked,
                                   .is_wrong = hub->helper->is_wrong,
                                   .awaits_operator = hub->helper->kept->awaits_operator != 0,
                                   .dropped = hub->helper->dropped,

@@ -351,6 +351,7 @@ TEST_WITH(site_cannot_speak_for_another_and_is_told_so, set_up, tear_down)
     assert_int_equal(north->received, 0);
     assert_int_equal(live_bus_count(south->bus).refused, 8);
     assert_int_equal(live_bus_count(coordinator->bus).refused, 2);
+    assert_true(live_bus_why(south->bus).is_refused && !live_bus_why(north->bus).is_refused);
     assert_int_equal(south->disconnected, 0);
 }
 

@@ -230,6 +230,19 @@ def an_order_does_not_reach_a_site(federation_of):
     return federation
 
 
+@situation(mends=[("site-1", "the access list of the broker", "systemctl restart tacit-broker")],
+           coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(ATTENTION, {"access": [], "grant": ["coordinator"]}), site_2=NO_ORDER)
+def a_site_is_not_let_speak_by_the_broker(federation_of):
+    federation = star(federation_of)
+    begin(federation, [])
+    federation.allow_access("site-1", f"deny {federation.topic('up')}/#")
+    federation.processes["broker"].send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    for site in federation.sites:
+        federation.apply([site])
+    return federation
+
+
 @situation(coordinator=LACKS_SITE_1, site_0=NO_ORDER, site_1=(ATTENTION, {"disconnected": []}), site_2=NO_ORDER)
 def a_site_does_not_reach_the_broker(federation_of):
     """Its own round is played, and it says nothing of the others: it is not heard."""

@@ -70,7 +70,8 @@ struct live_bus {
     int descriptor;           /* duplicate of the client's socket; -1: not watched */
     uint32_t interest;
     bool is_reached;   /* the TCP connection stands */
-    bool is_connected; /* the broker has welcomed us */
+    bool is_connected; /* the broker has welcomed us, .. */
+    bool is_refused;   /* .. but does not let us publish something */
     bool is_inside;    /* a function of libmosquitto is running, and perhaps a handler */
     bool has_ended;
     bool is_taken_over;
@@ -271,6 +272,9 @@ static void on_publish(struct mosquitto *client, void *context, int message_id, 
     bus->progress_us = live_now_us();
     if (code >= MQTT_RC_UNSPECIFIED)
         bus->counts.refused++;
+    if (code == MQTT_RC_NOT_AUTHORIZED && !bus->is_refused)
+        live_log(LIVE_LOG_WARNING, "access", LIVE_BUS_REFUSES);
+    bus->is_refused = bus->is_refused || code == MQTT_RC_NOT_AUTHORIZED;
 }
 
 static void on_subscribe(struct mosquitto *client, void *context, int message_id, int count,
@@ -694,6 +698,7 @@ static void reset(struct live_bus *bus)
 {
     bus->is_reached = false;
     bus->has_ended = false;
+    bus->is_refused = false;
     bus->is_taken_over = false;
     bus->is_wordless = false;
     bus->has_eof = false;
@@ -926,6 +931,8 @@ struct live_bus_counts live_bus_count(const struct live_bus *bus)
 
 struct live_bus_trouble live_bus_why(const struct live_bus *bus)
 {
-    return (struct live_bus_trouble){
-        .is_connected = bus->is_connected, .reason = bus->lost, .since_us = bus->lost_us};
+    return (struct live_bus_trouble){.is_connected = bus->is_connected,
+                                     .is_refused = bus->is_connected && bus->is_refused,
+                                     .reason = bus->lost,
+                                     .since_us = bus->lost_us};
 }

@@ -79,9 +79,12 @@ struct live_bus_counts {
 };
 struct live_bus_counts live_bus_count(const struct live_bus *bus);
 
-/* Why there is no connection. */
+/* Why there is no connection, or nobody hears what is published. */
+#define LIVE_BUS_REFUSES                                                                           \
+    "the access list of the broker does not let us publish all that we say: nobody hears it"
 struct live_bus_trouble {
     bool is_connected;
+    bool is_refused;    /* by a connection, since it stands: LIVE_BUS_REFUSES */
     const char *reason; /* of the end of the last one, or of the last attempt; "": the first attempt
                            is under way. Valid until the next round of the loop */
     uint64_t since_us;  /* 0: none was lost, and none failed */
