@@ -69,7 +69,7 @@ static enum tacit_status run(struct agent *agent, struct tacit_error *error)
     TACIT_TRY(agent_runs_restore(agent, error));
     TACIT_TRY(agent_restore(agent, error));
     if (agent->site != NULL) {
-        TACIT_TRY(agent_open_senders(agent));
+        TACIT_TRY(agent_open_run(agent));
         TACIT_TRY(agent_open_replicated_log(agent));
     }
     TACIT_TRY(live_member_open(&agent->member, &agent->daemon, &agent->envelopes,
@@ -134,9 +134,9 @@ static enum tacit_status try_state(const void *context, struct live_store *store
     struct live_site *site = NULL;
     if (live_store_has_new_config(store)) /* what the run left behind is not put back */
         return agent_runs_check_config(context, error);
-    enum tacit_status const status = agent_restore_core(context, store, &site);
+    enum tacit_status const status = agent_restore_core(context, store, &site, error);
     live_site_free(site);
-    return agent_check_state(context, status, error);
+    return status;
 }
 
 enum tacit_status live_agent_check(const struct live_agent_config *config,

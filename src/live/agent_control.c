@@ -192,6 +192,7 @@ static void obey_term(struct agent *agent, struct live_request *request, const j
     if (is_new) {
         (void)agent_open_replicated_log(agent);
         agent_show_replicated_log(agent);
+        agent_ask_what_is_announced(agent); /* the status is to say what is refused, and why */
         live_log(LIVE_LOG_WARNING, "term",
                  "its owner has set the term of this site to %" PRIu64
                  ": it sends and accepts nothing until a later one begins",

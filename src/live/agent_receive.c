@@ -43,11 +43,13 @@ static void refuse_announced(struct agent *agent, const char *why)
     refuse(agent, why);
 }
 
-enum tacit_status agent_open_senders(struct agent *agent)
+enum tacit_status agent_open_run(struct agent *agent)
 {
     struct live_site_role role;
     live_site_role(agent->site, &role);
     TACIT_ASSERT(agent->neighbours == NULL);
+    live_history_open(&agent->history, agent->config->daemon.state_directory,
+                      live_site_agreement(agent->site)->run, agent->config->site.arm_count);
     if (role.neighbour_count == 0)
         return TACIT_OK;
     agent->neighbours = calloc(role.neighbour_count, sizeof *agent->neighbours);
@@ -132,7 +134,7 @@ static enum tacit_status join(struct agent *agent, uint64_t term, const uint8_t 
                              &agent->refusal));
     enter(agent, made, term);
     TACIT_TRY(live_envelopes_begin(&agent->envelopes, live_site_agreement(agent->site)));
-    TACIT_TRY(agent_open_senders(agent));
+    TACIT_TRY(agent_open_run(agent));
     agent_ask_for_replicated_log(agent);
     return agent_open_replicated_log(agent);
 }
@@ -253,7 +255,7 @@ static const char *objection_to_term(struct agent *agent, bool is_other_run, uin
     return NULL;
 }
 
-static void ask_what_is_announced(const struct agent *agent)
+void agent_ask_what_is_announced(const struct agent *agent)
 {
     struct live_site_config const *const site = &agent->config->site;
     (void)live_bus_subscribe(agent->daemon.bus,
@@ -265,7 +267,7 @@ static void ask_what_is_announced(const struct agent *agent)
 static void note_outdated(struct agent *agent, const char *words)
 {
     if (agent->outdated == NULL)
-        ask_what_is_announced(agent);
+        agent_ask_what_is_announced(agent);
     agent->outdated = words;
 }
 
@@ -512,7 +514,7 @@ static void on_connected(void *context)
     char const *const site = agent->config->site.site;
     char const *const protocol = agent->config->protocol->wire->name;
     live_member_connected(&agent->member);
-    ask_what_is_announced(agent);
+    agent_ask_what_is_announced(agent);
     agent_ask_for_replicated_log(agent);
     agent_show_replicated_log(agent);
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, protocol).text);

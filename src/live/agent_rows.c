@@ -94,27 +94,41 @@ static enum tacit_status restore_decisions(struct agent *agent)
     return agent_restore_times(agent);
 }
 
-enum tacit_status agent_restore_core(const struct live_agent_config *config,
-                                     struct live_store *store, struct live_site **site)
+static enum tacit_status read_core(const struct live_agent_config *config, struct live_store *store,
+                                   struct live_site **site, const char **objection)
 {
     size_t size;
     void *bytes;
     TACIT_TRY(live_store_copy_core(store, &bytes, &size));
     enum tacit_status const status =
-        size == 0 ? TACIT_OK
-                  : live_site_restore(config->protocol, site, &config->site, bytes, size);
+        size == 0
+            ? TACIT_OK
+            : live_site_restore(config->protocol, site, &config->site, bytes, size, objection);
     free(bytes);
     return status;
 }
 
+enum tacit_status agent_restore_core(const struct live_agent_config *config,
+                                     struct live_store *store, struct live_site **site,
+                                     struct tacit_error *error)
+{
+    char const *const directory = config->daemon.state_directory;
+    const char *objection = NULL;
+    enum tacit_status const status = read_core(config, store, site, &objection);
+    return objection == NULL
+               ? live_daemon_check_state(directory, status, error)
+               : live_refuse(error, status, "%s: the file does not fit the run of this state: %s",
+                             directory, objection);
+}
+
 /* The site, unless it has joined no run yet; the term, and what the envelopes say of the run. */
-static enum tacit_status restore_site(struct agent *agent)
+static enum tacit_status restore_site(struct agent *agent, struct tacit_error *error)
 {
     struct live_store *const store = agent->daemon.store;
     bool found;
     uint64_t awaits = 0;
     TACIT_ASSERT(agent->site == NULL);
-    TACIT_TRY(agent_restore_core(agent->config, store, &agent->site));
+    TACIT_TRY(agent_restore_core(agent->config, store, &agent->site, error));
     TACIT_TRY(live_store_get_value(store, LIVE_ENVELOPES_TERM, &agent->envelopes.term, &found));
     TACIT_TRY(live_store_get_value(store, awaits_term, &awaits, &found));
     agent->awaits_term = awaits > 0;
@@ -173,17 +187,7 @@ static struct live_decisions *new_decisions(struct agent *agent)
     return live_decisions_new(&decisions);
 }
 
-enum tacit_status agent_check_state(const struct live_agent_config *config,
-                                    enum tacit_status status, struct tacit_error *error)
-{
-    if (status == TACIT_OK || error->text[0] != '\0')
-        return status;
-    return live_refuse(error, status,
-                       "%s: the state cannot be restored: damaged, or of another version: %s",
-                       config->daemon.state_directory, tacit_status_text(status));
-}
-
-static enum tacit_status restore_all(struct agent *agent)
+static enum tacit_status restore_all(struct agent *agent, struct tacit_error *error)
 {
     uint32_t const arms = agent->config->site.arm_count;
     TACIT_ASSERT(arms > 0);
@@ -195,11 +199,12 @@ static enum tacit_status restore_all(struct agent *agent)
         return TACIT_MEMORY;
     TACIT_TRY(restore_decisions(agent));
     TACIT_TRY(agent_ledger_restore(agent));
-    TACIT_TRY(restore_site(agent));
+    TACIT_TRY(restore_site(agent, error));
     return agent->site != NULL && agent->runs.all.count == 0 ? TACIT_MALFORMED : TACIT_OK;
 }
 
 enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
 {
-    return agent_check_state(agent->config, restore_all(agent), error);
+    return live_daemon_check_state(agent->config->daemon.state_directory, restore_all(agent, error),
+                                   error);
 }

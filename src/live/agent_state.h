@@ -226,12 +226,16 @@ void agent_log_wait(const struct agent *agent);
 /* The handlers of its connection. */
 struct live_bus_events agent_bus_events(struct agent *agent);
 
+/* The broker says again what was announced last; without a connection the next one asks. */
+void agent_ask_what_is_announced(const struct agent *agent);
+
 /* Joins what was announced, and leaves the run before it. If it cannot, agent->refusal or the log
  * says why. */
 void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t size);
 
-/* Once the site has joined a run: an account for each of its neighbours. Errors: TACIT_MEMORY. */
-enum tacit_status agent_open_senders(struct agent *agent);
+/* Once the site has joined a run: an account for each of its neighbours, and the rounds that its
+ * page shows. Errors: TACIT_MEMORY. */
+enum tacit_status agent_open_run(struct agent *agent);
 
 /* ---- agent_ledger.c -------------------------------------------------------------------------- */
 
@@ -295,14 +299,11 @@ void agent_prepare_commit(struct agent *agent);
  * TACIT_IO. */
 enum tacit_status agent_identify(const struct live_agent_config *config,
                                  struct live_store_identity *identity);
-/* Says that the state cannot be restored, and why, unless the status is TACIT_OK or there are words
- * for it already. Result: the status. */
-enum tacit_status agent_check_state(const struct live_agent_config *config,
-                                    enum tacit_status status, struct tacit_error *error);
 /* The site as it was kept; *site stays where it has joined no run yet. Errors: TACIT_MALFORMED,
- * TACIT_MEMORY, and what the store says. */
+ * TACIT_MEMORY, and what the store says; with error->text. */
 enum tacit_status agent_restore_core(const struct live_agent_config *config,
-                                     struct live_store *store, struct live_site **site);
+                                     struct live_store *store, struct live_site **site,
+                                     struct tacit_error *error);
 /* Puts everything back. Errors: with error->text. */
 enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error);
 

@@ -292,8 +292,6 @@ static void note_round(struct agent *agent, const struct live_site_view *view)
         parts[arm] = (view->estimates[arm] - site->lo) / (site->hi - site->lo);
     double const *const values[3] = {has_means ? parts : NULL, has_intervals ? view->lowers : NULL,
                                      has_intervals ? view->uppers : NULL};
-    live_history_open(&agent->history, agent->config->daemon.state_directory,
-                      live_site_agreement(agent->site)->run, site->arm_count);
     live_history_add(&agent->history, view->epoch, view->round_pulls, view->radius, view->active,
                      values);
 }

@@ -806,17 +806,6 @@ static enum tacit_status open_hub(const struct live_coordinator_config *config,
     return status;
 }
 
-/* What is not OK, and has no words yet, is the state's. */
-static enum tacit_status check_state(const struct live_coordinator_config *config,
-                                     enum tacit_status status, struct tacit_error *error)
-{
-    if (status == TACIT_OK || error->text[0] != '\0')
-        return status;
-    return live_refuse(error, status,
-                       "%s: the state of the run is damaged, or of another version: %s",
-                       config->daemon.state_directory, tacit_status_text(status));
-}
-
 /* From the store, in the order in which one needs the other: runs, nonce, envelopes, term, log,
  * hub. What is new is in a batch then. Errors: perhaps without words. */
 static enum tacit_status restore(struct coordinator *coordinator, struct tacit_error *error)
@@ -932,7 +921,8 @@ static enum tacit_status serve(struct coordinator *coordinator, struct tacit_err
 static enum tacit_status run(struct coordinator *coordinator, struct tacit_error *error)
 {
     struct live_coordinator_config const *const config = coordinator->config;
-    TACIT_TRY(check_state(config, restore(coordinator, error), error));
+    TACIT_TRY(live_daemon_check_state(config->daemon.state_directory, restore(coordinator, error),
+                                      error));
     TACIT_TRY(open_member(coordinator, error));
     return config->begins_term ? write_term(coordinator)
            : config->ends_run  ? write_end(coordinator)
@@ -1003,7 +993,7 @@ static enum tacit_status try_state(const void *context, struct live_store *store
         status = open_state(config, store, &hub);
     live_runs_close(&runs);
     live_hub_free(hub);
-    return check_state(config, status, error);
+    return live_daemon_check_state(config->daemon.state_directory, status, error);
 }
 
 enum tacit_status live_coordinator_check(const struct live_coordinator_config *config,

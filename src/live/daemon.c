@@ -255,6 +255,16 @@ void live_daemon_close(struct live_daemon *daemon)
     *daemon = (struct live_daemon){0};
 }
 
+enum tacit_status live_daemon_check_state(const char *state_directory, enum tacit_status status,
+                                          struct tacit_error *error)
+{
+    if (status == TACIT_OK || error->text[0] != '\0')
+        return status;
+    return live_refuse(error, status,
+                       "%s: the state cannot be restored: damaged, or of another version: %s",
+                       state_directory, tacit_status_text(status));
+}
+
 enum tacit_status live_daemon_run(struct live_daemon *daemon)
 {
     TACIT_ASSERT(daemon->loop != NULL && daemon->store != NULL);

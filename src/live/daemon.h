@@ -39,6 +39,11 @@ enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state
                                    struct tacit_error *error);
 void live_daemon_close(struct live_daemon *daemon);
 
+/* What came of putting the state back. Says that it cannot be, and why, unless the status is
+ * TACIT_OK or there are words for it already. Result: the status. */
+enum tacit_status live_daemon_check_state(const char *state_directory, enum tacit_status status,
+                                          struct tacit_error *error);
+
 /* Before the first change of a round. A failure stops the daemon. */
 bool live_daemon_begin(struct live_daemon *daemon);
 

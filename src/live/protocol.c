@@ -269,11 +269,12 @@ enum tacit_status live_site_join(const struct live_site_ops *ops, struct live_si
 
 enum tacit_status live_site_restore(const struct live_site_ops *ops, struct live_site **site,
                                     const struct live_site_config *config, const void *bytes,
-                                    size_t size)
+                                    size_t size, const char **objection)
 {
     struct live_site *made;
     uint64_t length;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
+    *objection = NULL;
     if (size < sizeof length)
         return TACIT_MALFORMED;
     memcpy(&length, bytes, sizeof length);
@@ -284,9 +285,9 @@ enum tacit_status live_site_restore(const struct live_site_ops *ops, struct live
     enum tacit_status status = make_state(made, announcement, (size_t)length, digest);
     if (status == TACIT_OK)
         status = load_state(made, bytes, size);
-    if (status == TACIT_OK && ops->keeps_objecting && ops->objection(made) != NULL)
-        status = TACIT_MALFORMED;
-    return finish(made, status, true, site);
+    if (status == TACIT_OK && ops->keeps_objecting)
+        *objection = ops->objection(made);
+    return finish(made, *objection == NULL ? status : TACIT_MALFORMED, true, site);
 }
 
 const void *live_site_bytes(const struct live_site *site, size_t *size)

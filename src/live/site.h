@@ -344,10 +344,10 @@ enum tacit_status live_site_join(const struct live_site_ops *ops, struct live_si
                                  size_t size, const char **objection);
 
 /* From the bytes that were kept. Errors: TACIT_MALFORMED (they cannot be of this site, or of this
- * policy), TACIT_MEMORY. */
+ * policy: *objection says why, static; else it is NULL), TACIT_MEMORY. */
 enum tacit_status live_site_restore(const struct live_site_ops *ops, struct live_site **site,
                                     const struct live_site_config *config, const void *bytes,
-                                    size_t size);
+                                    size_t size, const char **objection);
 void live_site_free(struct live_site *site); /* NULL is allowed */
 
 /* What is to be kept, as it stands; valid until the next step. */

@@ -372,31 +372,71 @@ TEST(invitations_that_do_not_fit_are_found_out)
     assert_string_equal(too_large_around(512, name + 32, 9000), "arms");
 }
 
+/* A training of four rounds by these sites, and its settings. */
+static struct live_hub_config training(void)
+{
+    static const struct select_hub_settings wanted = {
+        .core = {.dimension = 6, .round_count = 4, .clip = 1}, .batches = 1};
+    struct live_hub_config config = config_of(NULL);
+    config.settings = &wanted;
+    config.horizon = 4;
+    config.arm_names = names;
+    config.arm_count = SITES;
+    return config;
+}
+
+/* Site 0 joins it, by this file. */
+static enum tacit_status join_training(const struct live_hub_config *config,
+                                       const struct live_site_config *allowed,
+                                       struct live_site **site, const char **objection)
+{
+    size_t size;
+    uint8_t *const announcement = live_hub_announce(&select_hub_ops, config, 0, &size);
+    assert_non_null(announcement);
+    enum tacit_status const status =
+        live_site_join(&select_site_ops, site, allowed, announcement, size, objection);
+    free(announcement);
+    return status;
+}
+
 TEST(a_training_whose_floor_is_not_kept_is_refused)
 {
     static const struct tacit_wire_sealing sealing; /* of another helper */
-    struct select_hub_settings const training = {
-        .core = {.dimension = 6, .round_count = 4, .clip = 1}, .batches = 1};
     struct select_site_settings const own = {.eta = 0.04, .dimension = 6};
-    struct live_hub_config config = config_of(NULL);
+    struct live_hub_config config = training();
     struct live_site_config allowed = policy();
-    config.settings = &training;
-    config.arm_names = names;
-    config.arm_count = SITES;
     config.has_helper = true;
     config.sealing = &sealing;
     allowed.settings = &own;
     for (uint32_t less = 0; less < 2; less++) {
         struct live_site *site = NULL;
         const char *objection = "";
-        size_t size;
         config.floor_nano = wish_nano - less;
-        uint8_t *const announcement = live_hub_announce(&select_hub_ops, &config, 0, &size);
-        assert_non_null(announcement);
-        assert_int_equal(
-            live_site_join(&select_site_ops, &site, &allowed, announcement, size, &objection),
-            TACIT_REFUSED);
+        assert_int_equal(join_training(&config, &allowed, &site, &objection), TACIT_REFUSED);
         assert_non_null(strstr(objection, less > 0 ? "the run's floor" : "another key"));
-        free(announcement);
     }
+}
+
+/* What the file says of the model is no part of the state's identity: another number is found when
+ * the state is put back, and said in words. */
+TEST(a_training_whose_model_is_another_is_not_put_back)
+{
+    struct select_site_settings own = {.eta = 0.04, .dimension = 6};
+    struct live_hub_config const config = training();
+    struct live_site_config allowed = policy();
+    struct live_site *sites[2] = {NULL, NULL};
+    const char *objection = "";
+    size_t size;
+    allowed.settings = &own;
+    assert_int_equal(join_training(&config, &allowed, &sites[0], &objection), TACIT_OK);
+    void const *const bytes = live_site_bytes(sites[0], &size);
+    for (uint32_t more = 0; more < 2; more++) {
+        own.dimension = 6 + more;
+        assert_int_equal(
+            live_site_restore(&select_site_ops, &sites[1], &allowed, bytes, size, &objection),
+            more > 0 ? TACIT_MALFORMED : TACIT_OK);
+        assert_true(more > 0 ? strstr(objection, "policy.parameters") != NULL : objection == NULL);
+        live_site_free(more > 0 ? NULL : sites[1]);
+    }
+    live_site_free(sites[0]);
 }

@@ -64,9 +64,10 @@ static void deliver(struct world *world, const struct envelope *envelope)
 static struct live_site *core_of(const struct site *site)
 {
     struct live_site *core;
-    assert_int_equal(
-        live_site_restore(&gossip_site_ops, &core, &site->config, site->disk, site->disk_size),
-        TACIT_OK);
+    const char *objection;
+    assert_int_equal(live_site_restore(&gossip_site_ops, &core, &site->config, site->disk,
+                                       site->disk_size, &objection),
+                     TACIT_OK);
     return core;
 }
 

@@ -72,8 +72,9 @@ int main(int count, char **words)
         return 1;
     size_t const size = fread(block, 1, sizeof block, file);
     struct live_site *site;
+    const char *objection;
     if (fclose(file) != 0 ||
-        live_site_restore(&gossip_site_ops, &site, &config, block, size) != TACIT_OK)
+        live_site_restore(&gossip_site_ops, &site, &config, block, size, &objection) != TACIT_OK)
         return 1;
     print_state(site);
     live_site_free(site);

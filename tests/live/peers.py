@@ -221,6 +221,10 @@ def ring_with_exact_bounds_decides_alike_and_shows_intervals(federation_of):
     check_intervals(LONG, found[0][0], [(arm["lower"], arm["upper"]) for arm in found[0][1]])
     told = federation.text("site-0", "/metrics")
     require(f'tacit_agent_arm_lower{{arm="arm 0"}} {found[0][1][0]["lower"]:.6g}' in told, told)
+    require("<polyline" in federation.text("site-0", "/"), "its page shows no rounds")
+    federation.restart("site-0")
+    wait_for("it is there again", lambda: federation.has_decided("site-0"), 60)
+    require("<polyline" in federation.text("site-0", "/"), "its page has forgotten the rounds before its start")
     require(check_peers(federation) > 1, "one round only")
     check_simulated(federation, RING, EXACT)
 

@@ -268,8 +268,10 @@ static void a_copy_is_refused_says_so_and_is_flagged(void **state)
     size_t size;
     void const *const bytes = live_site_bytes(site->live, &size);
     struct live_site *old;
-    assert_int_equal(live_site_restore(family->world.site_ops, &old, &site->config, bytes, size),
-                     TACIT_OK);
+    const char *objection;
+    assert_int_equal(
+        live_site_restore(family->world.site_ops, &old, &site->config, bytes, size, &objection),
+        TACIT_OK);
     (void)world_play(world, 0);
     world_deliver_all(world);
     view = world_look(world, 0);

@@ -294,13 +294,17 @@ def site_out_of_reach_is_left_out_until_its_owner_says_a_word(federation_of):
         require("is not allowed" in control(federation, "site-0", "term", str(FAR), code=2), "any number")
         require("done: term 2\n" in control(federation, "site-0", "term", "2"), "it is not done")
         require("so it was already: term 2\n" in control(federation, "site-0", "term", "2"), "twice")
-        federation.restart("site-0")
         wait_for("site-0 says what it waits for",
                  lambda: "the owner of this site" in ((federation.site_status("site-0") or {}).get("refusal") or ""))
         federation.stop("coordinator")
         begin_term(federation)
         federation.start("coordinator")
         end_term(federation, 3)
+        # One that was heard is not invited again: it asks what is announced.
+        wait_for("site-1 is heard", lambda: federation.status()["sites"][1]["heard_s"] is not None, 60)
+        require("done: term 3\n" in control(federation, "site-1", "term", "3"), "it is not done")
+        wait_for("site-1 says what it waits for",
+                 lambda: "the owner of this site" in ((federation.site_status("site-1") or {}).get("refusal") or ""), 30)
 
 
 @test

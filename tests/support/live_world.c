@@ -55,9 +55,10 @@ static void put_back(const struct world *world, struct site *site)
 {
     size_t size;
     struct live_site *restored;
+    const char *objection;
     keep(site);
     assert_int_equal(live_site_restore(world->family.site_ops, &restored, &site->config, site->disk,
-                                       site->disk_size),
+                                       site->disk_size, &objection),
                      TACIT_OK);
     assert_memory_equal(live_site_bytes(restored, &size), site->disk, site->disk_size);
     assert_int_equal(size, site->disk_size);
@@ -156,11 +157,12 @@ uint32_t world_play(struct world *world, uint32_t index)
 void world_revive(struct world *world, uint32_t index)
 {
     struct site *const site = &world->sites[index];
+    const char *objection;
     live_site_free(site->live);
     site->live = NULL;
     world->is_lost = false;
     assert_int_equal(live_site_restore(world->family.site_ops, &site->live, &site->config,
-                                       site->disk, site->disk_size),
+                                       site->disk, site->disk_size, &objection),
                      TACIT_OK);
     assert_int_equal(world_step(world, index, (struct live_site_event){.kind = LIVE_SITE_START}),
                      TACIT_OK);
@@ -350,9 +352,10 @@ enum tacit_status world_restore(const struct world *world, const struct live_sit
                                 const void *bytes, size_t size)
 {
     struct live_site *restored = NULL;
+    const char *objection;
     uint8_t *const exact = world_copy(bytes, size);
     enum tacit_status const status =
-        live_site_restore(world->family.site_ops, &restored, config, exact, size);
+        live_site_restore(world->family.site_ops, &restored, config, exact, size, &objection);
     assert_true((status == TACIT_OK) == (restored != NULL));
     live_site_free(restored);
     free(exact);
@@ -425,9 +428,10 @@ static bool is_taken(const struct world *world, const struct site *site, const u
         .kind = LIVE_SITE_START, .now_us = UINT64_C(1) << 50, .signer = &signer};
     struct live_site_update update;
     struct live_site *restored;
+    const char *objection;
     uint64_t length;
-    enum tacit_status const status =
-        live_site_restore(world->family.site_ops, &restored, &site->config, block, size);
+    enum tacit_status const status = live_site_restore(world->family.site_ops, &restored,
+                                                       &site->config, block, size, &objection);
     if (status != TACIT_OK) {
         assert_int_equal(status, TACIT_MALFORMED);
         return false;
