@@ -11,7 +11,7 @@
 /* Of all steps below: digest.h. */
 DIGEST_IS(UINT64_C(0xedec36aa8de93e9a))
 /* Verdicts over damaged states: damage.h. */
-VERDICTS_ARE(UINT64_C(0x4f36c498f5c70a20))
+VERDICTS_ARE(UINT64_C(0x81a4efe1ab457b21))
 
 /* Sets of arms. */
 static const uint64_t first_2[] = {3};
@@ -210,6 +210,19 @@ TEST(change_that_no_run_can_have_is_refused)
         else
             driver_expect_refusal(&agent, driver_receive(&order), TACIT_MALFORMED);
     }
+}
+
+TEST(hub_without_a_log_takes_no_changes)
+{
+    struct driver_setup const setup = driver_setup_plain(2, 2, 200);
+    struct driver_core const hub = driver_hub_open(&setup);
+    struct tacit_elim_change const longer = {.kind = TACIT_ELIM_EXTEND_HORIZON, .value = 300};
+    struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    struct tacit_elim_update update;
+    uint32_t number = 0;
+    assert_int_equal(tacit_elim_hub_change(hub.state, &longer, 0, &entropy, &update, &number),
+                     TACIT_REFUSED);
 }
 
 static void pass_deadline(struct driver_core *core)
