@@ -88,6 +88,10 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
 enum tacit_status tacit_phased_judge_change(struct tacit_phased_judge *judge, uint32_t arm,
                                             bool adds, uint64_t played);
 
+/* No plan follows: all arms are retired but the leader, and the guard's, which is played where the
+ * leader may lose too much. Requires: there is a leader, and a plan. Cost: O(K). */
+void tacit_phased_judge_end(struct tacit_phased_judge *judge);
+
 /* Shows a judge's state without changing it. Cost: O(1). */
 void tacit_phased_judge_view(const struct tacit_phased_judge *judge,
                              struct tacit_phased_judge_view *view);
@@ -285,6 +289,10 @@ void tacit_phased_hub_close(struct tacit_phased_hub *hub, uint32_t agents, const
  */
 enum tacit_status tacit_phased_hub_change(struct tacit_phased_hub *hub, uint32_t arm, bool adds,
                                           uint64_t now_us, struct tacit_phased_update *update);
+
+/* The operator's word: tacit_phased_judge_end, and its last order goes to everyone, as above. */
+void tacit_phased_hub_end(struct tacit_phased_hub *hub, uint64_t now_us,
+                          struct tacit_phased_update *update);
 
 /* What a hub that lost its state is built again from, as tacit_elim_hub_snapshot: all that its
  * closed rounds and the operator's words left, and nothing of the open round: no report, no grant.

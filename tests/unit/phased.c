@@ -8,9 +8,9 @@
 #include "../support/phased_driver.h"
 
 /* Of all steps below: digest.h. */
-DIGEST_IS(UINT64_C(0xae1088df389e29c6))
+DIGEST_IS(UINT64_C(0x36da9c21f2bf9e98))
 /* Verdicts over damaged states: damage.h. */
-VERDICTS_ARE(UINT64_C(0x4cbd083a9aba4952))
+VERDICTS_ARE(UINT64_C(0x954b89d0a7e3145a))
 
 #define ARMS 5u
 
@@ -145,6 +145,49 @@ TEST(last_word_without_a_leader_names_an_arm_that_is_there)
         assert_int_equal(hub->update.message.leader, first_count < ARMS ? 0 : TACIT_NO_ARM);
         assert_int_equal(phased_hub_view(hub).judge.leader, TACIT_NO_ARM);
     }
+}
+
+/* Also where nothing is ever decided: no plan follows, nothing more is released, and of the arms
+ * the leader is left, with a guard's. */
+static void end_run(uint32_t guards)
+{
+    struct phased_setup setup = setup_of(1, 100000, 0);
+    setup.schedule.guard_loss = guards > 0 ? 0.2 : 0;
+    struct phased_core *const hub = phased_hub_new(&setup);
+    struct phased_core *const agent = phased_agent_new(&setup, 0);
+    assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+    for (uint32_t round = 0; round < 8; round++) {
+        assert_int_equal(phased_step(agent, phased_receive(&hub->update.message)), TACIT_OK);
+        assert_int_equal(phased_play(agent), TACIT_OK);
+        assert_int_equal(phased_step(hub, phased_receive(&agent->update.message)), TACIT_OK);
+    }
+    struct tacit_phased_judge_view const before = phased_hub_view(hub).judge;
+    uint64_t const releases = phased_agent_view(agent).ledger->release_count;
+    assert_true(!before.finished && before.leader != TACIT_NO_ARM && before.leader > 0);
+    tacit_phased_hub_end(hub->state, hub->now_us, &hub->update);
+    struct tacit_phased_hub_config const config = phased_hub_config(&setup);
+    struct tacit_phased_judge_view const after = phased_hub_view(hub).judge;
+    uint32_t left = 0;
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        left += after.standings[arm] == TACIT_PHASED_PRESENT ? 1 : 0;
+    assert_int_equal(tacit_phased_hub_check(hub->state, hub->size, &config), TACIT_OK);
+    assert_true(after.finished && !after.decided && after.plan_count == 0);
+    assert_int_equal(after.leader, before.leader);
+    assert_int_equal(left, 1 + guards);
+    assert_true(hub->update.persist && hub->update.send && hub->update.message.last);
+    assert_int_equal(hub->update.message.to, TACIT_EVERYONE);
+    assert_int_equal(hub->update.message.leader, before.played);
+    assert_int_equal(phased_step(agent, phased_receive(&hub->update.message)), TACIT_OK);
+    assert_int_equal(agent->update.plan_count, 1);
+    assert_int_equal(phased_play(agent), TACIT_OK);
+    assert_true(phased_agent_view(agent).finished && !agent->update.send);
+    assert_int_equal(phased_agent_view(agent).ledger->release_count, releases);
+}
+
+TEST(run_that_its_operator_ends_has_no_plan_any_more)
+{
+    end_run(0);
+    end_run(1);
 }
 
 TEST(schedules_out_of_range_are_refused)

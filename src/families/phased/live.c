@@ -346,16 +346,14 @@ static void hub_close(struct live_hub *hub, uint32_t agents, const int64_t *tota
     change_arms(hub, now_us, update);
 }
 
-/* Of the operator's words one: all arms but the leader are retired. */
+/* Of the operator's words one: no plan follows. */
 static enum tacit_status hub_change(struct live_hub *hub, const struct live_control_entry *wanted,
                                     uint64_t now_us, const struct tacit_entropy *entropy,
                                     struct live_hub_update *update, uint32_t *number,
                                     const char **objection)
 {
     struct tacit_phased_judge_view const judge = core_view(hub).judge;
-    struct tacit_phased_update core_update = {.deadline_us = update->deadline_us};
-    struct tacit_phased_update next;
-    uint32_t const stays = judge.leader;
+    struct tacit_phased_update core_update;
     (void)entropy; /* it draws nothing */
     *number = 0;
     *objection = wanted->change != LIVE_CHANGE_END_RUN
@@ -365,12 +363,11 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
                        "new run"
                      : "no round is closed yet, so that no arm leads: stop the coordinator, and "
                        "begin a new run";
-    if (wanted->change != LIVE_CHANGE_END_RUN || stays == TACIT_NO_ARM)
+    if (wanted->change != LIVE_CHANGE_END_RUN || judge.leader == TACIT_NO_ARM)
         return TACIT_REFUSED;
-    for (uint32_t arm = 0; arm < hub->config->arm_count && !judge.finished; arm++)
-        if (arm != stays && core_view(hub).judge.standings[arm] == TACIT_PHASED_PRESENT &&
-            tacit_phased_hub_change(hub->state, arm, false, now_us, &next) == TACIT_OK)
-            core_update = next; /* the last one has the last order */
+    if (judge.finished)
+        return TACIT_OK;
+    tacit_phased_hub_end(hub->state, now_us, &core_update);
     note_intervals(hub);
     carry_out(hub, &core_update, update);
     return TACIT_OK;
@@ -378,8 +375,9 @@ static enum tacit_status hub_change(struct live_hub *hub, const struct live_cont
 
 static const struct live_change_texts end_texts = {
     .privacy = "nothing more is released in this run; rewards of the open round never leave",
-    .guarantee = "the leader is played to the end, and all other arms are retired; what was known "
-                 "of it and of them stays in the report, and nothing more was promised"};
+    .guarantee = "the leader is played to the end, or the arm of a guard where that may lose too "
+                 "much, and all other arms are retired; what was known of it and of them stays in "
+                 "the report, and nothing more was promised"};
 
 static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
                                   void *message, const struct tacit_entropy *entropy,

@@ -812,14 +812,20 @@ static bool has_room(const struct tacit_phased_judge *judge)
     return judge->round + 2 < TACIT_PHASED_ROUNDS_MAX;
 }
 
-/* The order that stands is withdrawn: from what is known, and of who is there now, another one. */
-static void restart(struct tacit_phased_judge *judge, uint64_t played)
+/* The order that stands is withdrawn. */
+static void withdraw(struct tacit_phased_judge *judge, uint64_t played)
 {
     if (played != TACIT_PHASED_UNKNOWN)
         judge->slots = played;
     else if (!tacit_phases_is_guarded(&judge->schedule))
         judge->slots -= plan_slots(judge);
     TACIT_ASSERT(judge->slots <= judge->schedule.horizon);
+}
+
+/* From what is known, and of who is there now, another order. */
+static void restart(struct tacit_phased_judge *judge, uint64_t played)
+{
+    withdraw(judge, played);
     judge->round +=
         judge->finished ? 1 : 0; /* the last word had the number after the last plan's */
     judge->finished = judge->decided = false;
@@ -829,14 +835,17 @@ static void restart(struct tacit_phased_judge *judge, uint64_t played)
     plan_or_finish(judge);
 }
 
+static bool is_guard(const struct tacit_phased_judge *judge, uint32_t arm)
+{
+    return tacit_phases_is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
+}
+
 static bool may_change(struct tacit_phased_judge *judge, uint32_t arm, bool adds)
 {
     enum tacit_phased_standing const before = adds ? TACIT_PHASED_TO_COME : TACIT_PHASED_PRESENT;
     if (arm >= judge->schedule.arm_count || standings_of(judge)[arm] != before || !has_room(judge))
         return false;
-    bool const is_guard =
-        tacit_phases_is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
-    return adds || (!is_guard && present_count(judge) > 1);
+    return adds || (!is_guard(judge, arm) && present_count(judge) > 1);
 }
 
 enum tacit_status tacit_phased_judge_change(struct tacit_phased_judge *judge, uint32_t arm,
@@ -852,6 +861,16 @@ enum tacit_status tacit_phased_judge_change(struct tacit_phased_judge *judge, ui
     if (adds || is_at_play)
         restart(judge, played); /* a plan of the leader alone may take half the run */
     return TACIT_OK;
+}
+
+void tacit_phased_judge_end(struct tacit_phased_judge *judge)
+{
+    TACIT_ASSERT(judge->leader != TACIT_NO_ARM && !judge->finished);
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        if (is_in(judge, arm) && arm != judge->leader && !is_guard(judge, arm))
+            standings_of(judge)[arm] = TACIT_PHASED_RETIRED;
+    withdraw(judge, TACIT_PHASED_UNKNOWN);
+    finish(judge);
 }
 
 void tacit_phased_judge_view(const struct tacit_phased_judge *state,
@@ -973,9 +992,7 @@ static bool count_is_possible(struct tacit_phased_judge *judge, uint32_t arm)
                (standing != TACIT_PHASED_PRESENT || rungs_of(judge)[count] > pulls) &&
                (standing != TACIT_PHASED_BEATEN || count > 0);
     }
-    bool const is_guard =
-        tacit_phases_is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
-    bool const may_wait = (tacit_phases_is_guarded(&judge->schedule) && !is_guard) ||
+    bool const may_wait = (tacit_phases_is_guarded(&judge->schedule) && !is_guard(judge, arm)) ||
                           standing != TACIT_PHASED_PRESENT ||
                           arm >= tacit_phases_first_count(&judge->schedule);
     return count > 0 ? judge->round_count > 0 : judge->round_count == 0 || may_wait;
