@@ -59,7 +59,7 @@ static enum tacit_status load(struct tacit_experiment *experiment, const char *f
         return status;
     struct tacit_config const *const config = experiment->config;
     if (tacit_experiment_log(experiment) != NULL && config->privacy == TACIT_PRIVACY_SOUND &&
-        !config->has_range && !tacit_experiment_rewards_within(experiment, 0, 1))
+        !config->has_range && !tacit_env_is_bounded(&experiment->sim.env))
         return TACIT_OK;
     tacit_experiment_free(experiment);
     return status;

@@ -145,6 +145,9 @@ void tacit_env_pull_each(const struct tacit_env *env, uint32_t agent_count, cons
                          const struct tacit_scale *scale, struct tacit_rng *rngs,
                          union tacit_sum *sums);
 
+/* Do all rewards lie from 0 to 1? Cost: O(rows of a log). */
+bool tacit_env_is_bounded(const struct tacit_env *env);
+
 /* Does a sum cost O(count), because each pull has to be drawn by itself? */
 bool tacit_env_pulls_singly(const struct tacit_env *env, const struct tacit_scale *scale);
 

@@ -130,10 +130,11 @@ enum tacit_status tacit_experiment_add_helper(struct tacit_experiment *experimen
                                               uint64_t floor_nano, struct tacit_error *error);
 
 /* The noise of one site alone: experiment->mechanism, or with two aggregators (whose noise that is
- * then) its floor, or none. With two, the promise's trust says so from here on. Requires: it is
- * settled. Errors: TACIT_INVALID, with error->text. */
+ * then) its floor, or none; and the aggregators of a run. With two, the promise's trust says so
+ * from here on. Requires: it is settled. Errors: TACIT_INVALID, with error->text. */
 enum tacit_status tacit_experiment_site_mechanism(struct tacit_experiment *experiment,
                                                   struct tacit_mechanism *mechanism,
+                                                  struct tacit_sim_aggregators *aggregators,
                                                   struct tacit_error *error);
 
 /* What may be told as a loss: epsilon_per_reward, or INFINITY where none is guaranteed. */
@@ -149,10 +150,6 @@ const struct tacit_log *tacit_experiment_log(const struct tacit_experiment *expe
 
 /* Name of an arm in the data, or NULL: it has only a number. */
 const char *tacit_experiment_arm_name(const struct tacit_experiment *experiment, uint32_t arm);
-
-/* Do all logged rewards lie within the bounds? True where there are none. */
-bool tacit_experiment_rewards_within(const struct tacit_experiment *experiment, double lo,
-                                     double hi);
 
 /* "none", "paper", "sound". Static storage. */
 const char *tacit_mode_name(enum tacit_privacy_mode mode);

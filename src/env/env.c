@@ -253,6 +253,16 @@ void tacit_env_pull_each(const struct tacit_env *env, uint32_t agent_count, cons
         sums[agent] = tacit_env_pull_one(env, agent, arms[agent], scale, &rngs[agent]);
 }
 
+bool tacit_env_is_bounded(const struct tacit_env *env)
+{
+    uint32_t const count =
+        env->kind == TACIT_ENV_LOGGED ? env->log.start[(size_t)env->row_count * env->arm_count] : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!(env->log.rewards[i] >= 0 && env->log.rewards[i] <= 1))
+            return false;
+    return env->kind != TACIT_ENV_GAUSSIAN;
+}
+
 bool tacit_env_pulls_singly(const struct tacit_env *env, const struct tacit_scale *scale)
 {
     return env->source != NULL ||

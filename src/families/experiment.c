@@ -208,18 +208,6 @@ static enum tacit_status build_log(struct tacit_experiment *experiment, const ch
     return status;
 }
 
-bool tacit_experiment_rewards_within(const struct tacit_experiment *experiment, double lo,
-                                     double hi)
-{
-    struct tacit_log const *const log = &experiment->data->log;
-    uint32_t const count =
-        log->start == NULL ? 0 : log->start[(size_t)log->agent_count * log->arm_count];
-    for (uint32_t i = 0; i < count; i++)
-        if (!(log->rewards[i] >= lo && log->rewards[i] <= hi))
-            return false;
-    return true;
-}
-
 /* How rows count, where not alike. */
 static void remark_weights(struct tacit_experiment *experiment, struct tacit_text *remark)
 {
@@ -328,13 +316,6 @@ static enum tacit_status use_log(struct tacit_experiment *experiment, const char
     if (log->arm_count < 2)
         return tacit_experiment_refuse(experiment, "environment.logged.arm",
                                        "1 arm; at least 2 are needed", error);
-    if (use != TACIT_EXPERIMENT_ROWS && experiment->config->privacy == TACIT_PRIVACY_SOUND &&
-        !experiment->config->has_range && !tacit_experiment_rewards_within(experiment, 0, 1))
-        return tacit_experiment_refuse(
-            experiment, "privacy",
-            "some logged rewards lie outside [0, 1]; sound mode needs 'range': the public "
-            "bounds of a reward",
-            error);
     experiment->sim.env.means = log->means;
     experiment->sim.env.row_count = log->agent_count;
     experiment->sim.env.arm_count = log->arm_count;
@@ -346,6 +327,13 @@ static enum tacit_status use_log(struct tacit_experiment *experiment, const char
                                                      .value_start = log->gathered.start,
                                                      .values = log->gathered.values,
                                                      .upto = log->gathered.upto};
+    if (use != TACIT_EXPERIMENT_ROWS && experiment->config->privacy == TACIT_PRIVACY_SOUND &&
+        !experiment->config->has_range && !tacit_env_is_bounded(&experiment->sim.env))
+        return tacit_experiment_refuse(
+            experiment, "privacy",
+            "some logged rewards lie outside [0, 1]; sound mode needs 'range': the public "
+            "bounds of a reward",
+            error);
     struct tacit_text remark = tacit_text_init(experiment->remark, sizeof experiment->remark);
     remark_weights(experiment, &remark);
     remark_names(log->arm_names, log->arm_count, "arms", &remark);
@@ -442,13 +430,6 @@ enum tacit_status tacit_experiment_protect(struct tacit_experiment *experiment,
     return TACIT_OK;
 }
 
-static bool is_bounded(const struct tacit_experiment *experiment)
-{
-    enum tacit_env_kind const kind = experiment->sim.env.kind;
-    return kind == TACIT_ENV_LOGGED ? tacit_experiment_rewards_within(experiment, 0, 1)
-                                    : kind != TACIT_ENV_GAUSSIAN;
-}
-
 double tacit_experiment_loss(const struct tacit_experiment *experiment)
 {
     return tacit_promise_holds(&experiment->promise) ? experiment->epsilon_per_reward
@@ -460,7 +441,7 @@ struct tacit_promise_mechanism tacit_experiment_noise(const struct tacit_experim
 {
     struct tacit_promise_mechanism mechanism =
         tacit_promise_mechanism_of(&experiment->mechanism, leaving);
-    if (mechanism.noise == TACIT_NOISE_DOUBLE && !is_bounded(experiment))
+    if (mechanism.noise == TACIT_NOISE_DOUBLE && !tacit_env_is_bounded(&experiment->sim.env))
         mechanism.gaps |= TACIT_GAP_UNBOUNDED;
     return mechanism;
 }
@@ -488,7 +469,7 @@ enum tacit_status tacit_experiment_protect_sums(struct tacit_experiment *experim
         .epsilon_per_reward = is_sound ? config->epsilon : (double)INFINITY,
         .lo = config->lo,
         .hi = config->hi};
-    if (!is_bounded(experiment) && !config->has_range)
+    if (!tacit_env_is_bounded(&experiment->sim.env) && !config->has_range)
         return tacit_experiment_refuse(experiment, "privacy",
                                        "some rewards lie outside [0, 1]; sums are counted in steps "
                                        "of a public range; allowed: mode: sound with 'range'",
@@ -516,11 +497,13 @@ enum tacit_status tacit_experiment_add_helper(struct tacit_experiment *experimen
 
 enum tacit_status tacit_experiment_site_mechanism(struct tacit_experiment *experiment,
                                                   struct tacit_mechanism *mechanism,
+                                                  struct tacit_sim_aggregators *aggregators,
                                                   struct tacit_error *error)
 {
     struct tacit_config const *const config = experiment->config;
     uint32_t const milli = config->floor_milli;
     *mechanism = experiment->mechanism;
+    *aggregators = (struct tacit_sim_aggregators){.mechanism = experiment->mechanism};
     if (milli == TACIT_ONE_AGGREGATOR || !experiment->mechanism.noisy)
         return TACIT_OK;
     struct tacit_mechanism_config const own = {
@@ -529,6 +512,7 @@ enum tacit_status tacit_experiment_site_mechanism(struct tacit_experiment *exper
         .lo = config->lo,
         .hi = config->hi};
     TACIT_TRY(tacit_mechanism_init(mechanism, &own));
+    aggregators->are_two = true;
     return tacit_experiment_add_helper(experiment, mechanism->epsilon_nano, error);
 }
 

@@ -194,10 +194,8 @@ static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
                                        "two aggregators are a hub and a helper; allowed with "
                                        "network.kind: star",
                                        error);
-    enum tacit_status const status =
-        tacit_experiment_site_mechanism(experiment, &plan->sim.mechanism, error);
-    plan->sim.aggregators = (struct tacit_sim_aggregators){
-        .are_two = experiment->promise.trust.has_helper, .mechanism = experiment->mechanism};
+    enum tacit_status const status = tacit_experiment_site_mechanism(
+        experiment, &plan->sim.mechanism, &plan->sim.aggregators, error);
     plan->sim.floor_milli = plan->sim.aggregators.are_two ? experiment->config->floor_milli : 0;
     return status;
 }

@@ -7,19 +7,6 @@
 
 /* ---- What can be played ---- */
 
-/* Do all rewards lie in [0, 1], so that one pull says no more than a coin? */
-static bool rewards_are_bounded(const struct tacit_sim *sim)
-{
-    struct tacit_env const *const env = &sim->env;
-    if (env->kind != TACIT_ENV_LOGGED)
-        return env->kind != TACIT_ENV_GAUSSIAN;
-    uint32_t const count = env->log.start[(size_t)env->row_count * env->arm_count];
-    for (uint32_t i = 0; i < count; i++)
-        if (!(env->log.rewards[i] >= 0 && env->log.rewards[i] <= 1))
-            return false;
-    return true;
-}
-
 /* Why it cannot be played, in words; NULL: it can. */
 static const char *objection(const struct index_plan *plan)
 {
@@ -61,7 +48,7 @@ static void fill_plan(const struct tacit_experiment *experiment, struct index_ke
                                 .sharing = keys.sharing,
                                 .turns = turns};
     plan->arms.bounded = plan->arms.scale.kind == TACIT_SCALE_REAL && sim->env.arm_count > 0 &&
-                         rewards_are_bounded(sim);
+                         tacit_env_is_bounded(&sim->env);
 }
 
 /* ---- An experiment of its own ---- */

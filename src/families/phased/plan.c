@@ -23,9 +23,8 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
     sim->schedule.epsilon_per_reward = tacit_mechanism_epsilon(&experiment->mechanism);
     experiment->server_links = experiment->sim.agent_count;
     experiment->promise.mechanism = tacit_experiment_noise(experiment, TACIT_LEAVING_SUMS);
-    TACIT_TRY(tacit_experiment_site_mechanism(experiment, &sim->mechanism, error));
-    sim->aggregators = (struct tacit_sim_aggregators){
-        .are_two = experiment->promise.trust.has_helper, .mechanism = experiment->mechanism};
+    TACIT_TRY(
+        tacit_experiment_site_mechanism(experiment, &sim->mechanism, &sim->aggregators, error));
     sim->schedule.floor_milli =
         sim->aggregators.are_two ? experiment->config->floor_milli : TACIT_ONE_AGGREGATOR;
     return ladder_check_plan(experiment, &sim->schedule, error);

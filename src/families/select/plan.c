@@ -204,9 +204,8 @@ static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
                                       : NULL;
     if (text != NULL)
         return tacit_experiment_refuse(experiment, "privacy.trust", text, error);
-    TACIT_TRY(tacit_experiment_site_mechanism(experiment, &own, error));
-    plan->training.aggregators = (struct tacit_sim_aggregators){
-        .are_two = experiment->promise.trust.has_helper, .mechanism = experiment->mechanism};
+    TACIT_TRY(
+        tacit_experiment_site_mechanism(experiment, &own, &plan->training.aggregators, error));
     if (experiment->promise.trust.floor_nano == 0)
         return TACIT_OK;
     double const times = milli / 1e3 / plan->config.budget.total;

@@ -113,14 +113,10 @@ static enum tacit_status check_votes(const struct live_run_file *from,
                        run->votes_needed, run->agent_count);
         return live_file_refuse(from, "run.votes", text);
     }
-    if (run->reset_after_s > 0 && run->accuracy < run->eta / run->arm_count) {
-        (void)snprintf(text, sizeof text,
-                       "%g is below eta/K = %.4g, where Theorem 4 (DSER4) says nothing; allowed "
-                       "with resets: at least that",
-                       run->accuracy, run->eta / run->arm_count);
-        return live_file_refuse(from, "run.accuracy", text);
-    }
-    return TACIT_OK;
+    return run->reset_after_s > 0 &&
+                   vote_accuracy_is_refused(run->accuracy, run->eta, run->arm_count, text)
+               ? live_file_refuse(from, "run.accuracy", text)
+               : TACIT_OK;
 }
 
 struct tacit_vote_pool_config vote_hub_pool(const struct live_hub_config *hub)

@@ -40,21 +40,17 @@ static enum tacit_status settle_failure(struct tacit_experiment *experiment,
                                    error);
 }
 
-/* Theorem 4 asks for it. */
 static enum tacit_status check_resets(struct tacit_experiment *experiment,
                                       const struct vote_keys *keys, const struct vote_plan *plan,
                                       struct tacit_error *error)
 {
-    double const arms = (double)plan->world.subroutine.arm_count;
-    if (!(keys->world.reset_probability > 0) || keys->world.sharing != VOTE_SHARING_VOTES ||
-        keys->world.subroutine.accuracy >= plan->eta / arms)
-        return TACIT_OK;
-    char text[160];
-    (void)snprintf(text, sizeof text,
-                   "%g is below eta/K = %.4g, where Theorem 4 (DSER4) says nothing; allowed with "
-                   "resets: at least that",
-                   keys->world.subroutine.accuracy, plan->eta / arms);
-    return tacit_experiment_refuse(experiment, "protocol.epsilon", text, error);
+    char text[VOTE_REFUSAL_BYTES];
+    bool const is_refused = keys->world.reset_probability > 0 &&
+                            keys->world.sharing == VOTE_SHARING_VOTES &&
+                            vote_accuracy_is_refused(keys->world.subroutine.accuracy, plan->eta,
+                                                     plan->world.subroutine.arm_count, text);
+    return is_refused ? tacit_experiment_refuse(experiment, "protocol.epsilon", text, error)
+                      : TACIT_OK;
 }
 
 /* The first players, who are the most active ones where groups come in that order. */
@@ -133,7 +129,7 @@ static enum tacit_status check_rewards(const struct tacit_experiment *experiment
                                        struct tacit_error *error)
 {
     struct tacit_env const *const env = &experiment->sim.env;
-    bool fits = env->kind != TACIT_ENV_LOGGED || tacit_experiment_rewards_within(experiment, 0, 1);
+    bool fits = tacit_env_is_bounded(env);
     uint64_t const cells = (uint64_t)env->row_count * env->arm_count;
     for (uint64_t i = 0; env->means != NULL && i < cells; i++)
         fits = fits && env->means[i] >= 0 && env->means[i] <= 1;
@@ -174,11 +170,10 @@ static enum tacit_status settle_aggregators(struct tacit_experiment *experiment,
         return tacit_experiment_refuse(experiment, "privacy.trust",
                                        "two aggregators add up sums; allowed with sharing: sums",
                                        error);
-    TACIT_TRY(tacit_experiment_site_mechanism(experiment, &plan->mechanism, error));
-    if (!experiment->promise.trust.has_helper)
+    TACIT_TRY(
+        tacit_experiment_site_mechanism(experiment, &plan->mechanism, &world->aggregators, error));
+    if (!world->aggregators.are_two)
         return TACIT_OK;
-    world->aggregators =
-        (struct tacit_sim_aggregators){.are_two = true, .mechanism = experiment->mechanism};
     world->floor_milli = experiment->config->floor_milli;
     world->together = world->player_count < 4 ? 2 : (world->player_count + 1) / 2;
     experiment->total_agents = world->together;

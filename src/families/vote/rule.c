@@ -1,5 +1,6 @@
 /* Rules for the number of votes: the experiment's file and the coordinator's have the same. */
 #include "rule.h"
+#include <stdio.h>
 #include "tacit/privacy.h"
 
 static uint32_t binomial_votes(const struct vote_threshold *threshold, uint32_t players)
@@ -44,6 +45,17 @@ struct tacit_vote_choice vote_rule_settle(const struct vote_threshold *threshold
         break;
     }
     return choice;
+}
+
+bool vote_accuracy_is_refused(double accuracy, double eta, uint32_t arm_count,
+                              char text[VOTE_REFUSAL_BYTES])
+{
+    double const least = eta / arm_count;
+    (void)snprintf(text, VOTE_REFUSAL_BYTES,
+                   "%g is below eta/K = %.4g, where Theorem 4 (DSER4) says nothing; allowed with "
+                   "resets: at least that",
+                   accuracy, least);
+    return accuracy < least;
 }
 
 bool vote_read_rule(struct config_reader *reader, const struct config_node *map, const char *key,

@@ -38,4 +38,10 @@ bool vote_read_rule(struct config_reader *reader, const struct config_node *map,
 struct tacit_vote_choice vote_rule_settle(const struct vote_threshold *threshold,
                                           uint32_t player_count,
                                           const struct tacit_best_arm_config *subroutine);
+
+/* Theorem 4 (DSER4) asks for an accuracy of eta/K where there are resets. False: it is that large;
+ * else why it is not allowed. */
+#define VOTE_REFUSAL_BYTES 160u
+bool vote_accuracy_is_refused(double accuracy, double eta, uint32_t arm_count,
+                              char text[VOTE_REFUSAL_BYTES]);
 #endif
