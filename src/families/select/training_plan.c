@@ -1,4 +1,5 @@
 /* The section `training`: its keys, and the pictures that it names. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include "../../config/reader.h"
@@ -276,8 +277,8 @@ static enum tacit_status freeze(const struct tacit_experiment *experiment,
 
 #define SHELF_MAX 8u
 
-/* Read once: a paper's figures have a dozen experiments on the same pictures. Plans are made and
- * freed on one thread. */
+/* Read once: a paper's figures have a dozen experiments on the same pictures. Points of a
+ * comparison are made and freed on threads of their own. */
 struct shelf {
     struct training_pictures pictures;
     uint64_t seed;       /* of frozen features */
@@ -286,6 +287,7 @@ struct shelf {
     struct tacit_images exam_images;
 };
 static struct shelf shelves[SHELF_MAX];
+static pthread_mutex_t shelves_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static bool are_same(const struct training_pictures *a, const struct training_pictures *b)
 {
@@ -337,10 +339,29 @@ static bool share_pictures(uint64_t seed, struct training_plan *plan)
     return false;
 }
 
+/* Who comes while others read waits for them. */
+static enum tacit_status get_pictures(const struct tacit_experiment *experiment,
+                                      struct training_plan *plan, struct tacit_error *error)
+{
+    uint64_t const seed = experiment->config->seed;
+    enum tacit_status status = TACIT_OK;
+    (void)pthread_mutex_lock(&shelves_mutex);
+    if (!share_pictures(seed, plan)) {
+        status = read_pictures(experiment, plan, error);
+        if (status == TACIT_OK)
+            put_on_shelf(seed, plan);
+    }
+    (void)pthread_mutex_unlock(&shelves_mutex);
+    return status;
+}
+
 /* True: other plans still have the pictures. */
 static bool leave_shelf(struct training_plan *plan)
 {
-    return plan->shelf > 0 && --shelves[plan->shelf - 1].user_count > 0;
+    (void)pthread_mutex_lock(&shelves_mutex);
+    bool const has_others = plan->shelf > 0 && --shelves[plan->shelf - 1].user_count > 0;
+    (void)pthread_mutex_unlock(&shelves_mutex);
+    return has_others;
 }
 
 enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
@@ -356,10 +377,7 @@ enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
                                        "package's is; allowed: without this section, or the "
                                        "program of a build from source",
                                        error);
-    if (!share_pictures(experiment->config->seed, plan)) {
-        TACIT_TRY(read_pictures(experiment, plan, error));
-        put_on_shelf(experiment->config->seed, plan);
-    }
+    TACIT_TRY(get_pictures(experiment, plan, error));
     bool const is_frozen = keys->pictures.frozen.pictures > 0;
     plan->zero = is_frozen ? TRAINING_FROZEN_MEAN : 0;
     plan->unit = is_frozen ? 1 / TRAINING_FROZEN_DEVIATION : 1.0F / 255;
