@@ -41,19 +41,23 @@ static void digest_file(struct tacit_sha256 *sha, const char *path)
     (void)fclose(in);
 }
 
-/* The file that this text is the name of, or that of its archive. */
-static void digest_named(struct tacit_sha256 *sha, const char *beside, const char *text)
+/* The file that this text is the name of, or that of its archive. folder: "", or before the name.
+ */
+static void digest_named(struct tacit_sha256 *sha, const char *beside, const char *folder,
+                         const char *text)
 {
     char found[TACIT_PATH_BYTES];
-    char const *const inner = strstr(text, ".tar/");
-    (void)snprintf(found, sizeof found, "%.*s",
-                   inner == NULL ? (int)sizeof found : (int)(inner - text) + 4, text);
-    if (*found != '\0' && tacit_dataset_find(beside, found, found) == TACIT_OK)
+    (void)snprintf(found, sizeof found, "%s%s%s", folder, *folder == '\0' ? "" : "/", text);
+    char *const inner = strstr(found, ".tar/");
+    if (inner != NULL)
+        inner[4] = '\0';
+    if (*text != '\0' && tacit_dataset_find(beside, found, found) == TACIT_OK)
         digest_file(sha, found);
 }
 
-/* What was read, wherever it came from, with the files that it names, whatever for. */
-static void digest_nodes(struct tacit_sha256 *sha, const char *beside,
+/* What was read, wherever it came from, with the files that it names, whatever for, also in the
+ * folder that a map around them names; "": there is none. */
+static void digest_nodes(struct tacit_sha256 *sha, const char *beside, const char *folder,
                          const struct config_node *node)
 {
     for (; node != NULL; node = node->next) {
@@ -62,8 +66,12 @@ static void digest_nodes(struct tacit_sha256 *sha, const char *beside,
         tacit_sha256_update(sha, form, sizeof form);
         digest_text(sha, node->key == NULL ? "" : node->key);
         digest_text(sha, text);
-        digest_named(sha, beside, text);
-        digest_nodes(sha, beside, node->first);
+        digest_named(sha, beside, "", text);
+        if (*folder != '\0' && strstr(folder, ".tar") == NULL) /* an archive is digested itself */
+            digest_named(sha, beside, folder, text);
+        struct config_node const *const own = config_node_member(node, "folder");
+        digest_nodes(sha, beside, own == NULL || own->text == NULL ? folder : own->text,
+                     node->first);
     }
     tacit_sha256_update(sha, "end", 3);
 }
@@ -74,7 +82,7 @@ void run_cache_digest_experiment(struct tacit_sha256 *sha,
     struct config_document const *const document = experiment->config->document;
     char const *const path = config_document_path(document);
     digest_text(sha, path);
-    digest_nodes(sha, path, config_document_root(document));
+    digest_nodes(sha, path, "", config_document_root(document));
 }
 
 void run_cache_digest_program(uint8_t digest[TACIT_SHA256_BYTES])

@@ -192,6 +192,38 @@ TEST_WITH(changed_data_are_run_again, open_folder, temp_folder_remove)
     json_decref(json);
 }
 
+/* Two arms of the same reward in each of three decisions. */
+static void write_offers(const char *reward)
+{
+    char rows[200] = "who,decision,won,a\n";
+    for (unsigned i = 0; i < 6; i++)
+        (void)snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "x,%u,%s,0.5\n", i / 2,
+                       reward);
+    temp_file_write(temp_folder, "tables/offers.csv", rows);
+}
+
+TEST_WITH(changed_tables_of_a_folder_are_noticed, open_folder, temp_folder_remove)
+{
+    static const char *const words =
+        "--set=environment={kind: contextual, contextual: {dimension: 1, arms: 2, source: offers, "
+        "folder: tables, offers: {table: offers.csv, agent: who, decision: decision, reward: won, "
+        "features: [a]}}}";
+    char folder[TEMP_PATH_BYTES];
+    temp_path(folder, temp_folder, "tables");
+    assert_int_equal(mkdir(folder, 0700), 0);
+    for (unsigned reward = 0; reward < 2; reward++) {
+        write_offers(reward == 0 ? "0" : "1");
+        json_t *const json = on_file_json(TACIT(
+            "compare", two, "--json", "--set=horizon=3", "--set=agents=1", words,
+            "--set=protocol={kind: glm-ucb, variant: random}", "--over=seed=1", "--out", out));
+        json_t const *const metrics =
+            json_object_get(json_array_get(json_object_get(json, "results"), 0), "metrics");
+        assert_true(json_number_value(
+                        json_object_get(json_object_get(metrics, "reward"), "mean")) == 3 * reward);
+        json_decref(json);
+    }
+}
+
 TEST_WITH(wrong_words_are_refused_in_a_line, open_folder, temp_folder_remove)
 {
     static const char *const cases[][3] = {
