@@ -28,8 +28,9 @@ struct tacit_dialect {
     enum tacit_encoding encoding;
 };
 
-/* tacit_table_read of a table that is written otherwise. Ensures: fields are UTF-8. Errors: also
- * TACIT_INVALID for bytes that are not of the encoding. */
+/* tacit_table_read of a table that is written otherwise, and behind whose first row # begins no
+ * comment: names may begin so. Ensures: fields are UTF-8. Errors: also TACIT_INVALID for bytes that
+ * are not of the encoding. */
 enum tacit_status tacit_table_read_dialect(struct tacit_table *table, const char *path,
                                            const struct tacit_dialect *dialect,
                                            struct tacit_error *error);
@@ -137,7 +138,7 @@ struct tacit_log_rows {
     uint32_t *agents; /* of each row; NULL: propensities are not known */
     uint32_t *arms;
     double *rewards;
-    double *propensities; /* in (0, 1] */
+    double *propensities; /* from 1e-100 to 1 */
     uint32_t *lines;      /* of the file */
     char *bytes;          /* of the fields that are kept */
     const char **fields;  /* row i's column c: [i column_count + c] */

@@ -14,6 +14,7 @@
 #define ENTRIES_MIN 1024u
 #define COLUMNS_SHOWN_BYTES 300u
 #define VALUES_SHOWN_BYTES 200u
+#define PROPENSITY_MIN 1e-100 /* squares of weights add up to a number */
 
 /* REFUSE(builder, line, format, ...): the message, and the status to return. */
 #define REFUSE(builder, ...)                                                                       \
@@ -584,11 +585,11 @@ static enum tacit_status read_propensity(const struct builder *builder, uint32_t
         return REFUSE(builder, line_of(builder, row),
                       "column '%s': '%s' is not a number; a propensity is above 0 and up to 1%s",
                       column.text, data_shown_value(field).text, decimal_hint(builder, field));
-    if (*propensity > 0 && *propensity <= 1)
+    if (*propensity >= PROPENSITY_MIN && *propensity <= 1)
         return TACIT_OK;
     return REFUSE(builder, line_of(builder, row),
                   "column '%s': %s is no propensity: it is the probability with which the row's "
-                  "arm was chosen, above 0 and up to 1",
+                  "arm was chosen, from 1e-100 to 1",
                   column.text, data_shown_value(field).text);
 }
 

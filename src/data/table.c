@@ -17,6 +17,7 @@ struct parser {
     const char *path;
     const char *rule; /* what every row must be, for messages */
     char separator;
+    bool has_comments; /* between rows, too; before the first one there may always be some */
     struct tacit_error *error;
     char *next;    /* ends at a NUL, and there is no NUL before */
     uint32_t line; /* of next */
@@ -172,7 +173,7 @@ static void pass_idle_lines(struct parser *parser)
 {
     for (;;) {
         char *line_end = parser->next;
-        if (*line_end == '#')
+        if (*line_end == '#' && (parser->has_comments || parser->row_count == 0))
             line_end += strcspn(line_end, "\n");
         else if (line_end[0] == '\r' && line_end[1] == '\n')
             line_end++;
@@ -255,7 +256,8 @@ enum tacit_status data_table_read_ruled(struct tacit_table *table, const char *p
                                         const char *rule, struct tacit_error *error)
 {
     struct data_unpacked file;
-    struct parser parser = {.path = path, .rule = rule, .error = error, .separator = ','};
+    struct parser parser = {
+        .path = path, .rule = rule, .error = error, .separator = ',', .has_comments = true};
     TACIT_TRY(data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error));
     return cut(table, &file, &parser);
 }

@@ -75,7 +75,7 @@ def a_clear_winner_is_decided(folder):
 
 
 def wrong_propensities_are_refused_in_words(folder):
-    for text, says in (("0", "0 is no propensity"), ("1.5", "1.5 is no propensity"), ("-0.1", "-0.1 is no propensity"),
+    for text, says in (("0", "0 is no propensity"), ("1.5", "1.5 is no propensity"), ("-0.1", "-0.1 is no propensity"), ("1e-310", "1e-310 is no propensity"),
                        ("nan", "'nan' is not a number"), ("often", "'often' is not a number"), ("", "the row's propensity is missing"),
                        ("inf", "'inf' is not a number")):
         def spoil(lines, text=text):

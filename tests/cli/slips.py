@@ -56,6 +56,14 @@ def a_comma_can_be_set_and_is_named(folder):
                                                     "--set=environment.logged.decimal=,", code=2)
 
 
+def a_name_may_begin_with_what_begins_comments(folder):
+    said = tacit("check", write(folder, shops=("#1", "2", "#3")), "--set=agents=3")
+    assert ": ok: 3 agents" in said, said
+    table = (folder / "t.csv").read_text()
+    (folder / "t.csv").write_text("# made by hand\n" + table)
+    assert tacit("check", folder / "s.yaml", "--set=agents=3") == said
+
+
 def utf16_is_named(folder):
     for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
         file = write(folder, encoding=encoding)
@@ -121,9 +129,9 @@ def the_limit_of_confidence_is_said_alike(folder):
     tacit("check", file, "--set", "protocol.confidence=0.5")
 
 
-TESTS = [a_german_table_is_read, a_comma_can_be_set_and_is_named, utf16_is_named, a_table_in_place_of_an_experiment_is_named,
-         names_that_are_nearly_alike_are_a_warning, words_that_are_not_maps_point_to_what_is_meant, rows_of_a_training_are_named,
-         the_limit_of_confidence_is_said_alike]
+TESTS = [a_german_table_is_read, a_comma_can_be_set_and_is_named, a_name_may_begin_with_what_begins_comments, utf16_is_named,
+         a_table_in_place_of_an_experiment_is_named, names_that_are_nearly_alike_are_a_warning,
+         words_that_are_not_maps_point_to_what_is_meant, rows_of_a_training_are_named, the_limit_of_confidence_is_said_alike]
 
 
 if __name__ == "__main__":

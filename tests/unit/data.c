@@ -149,7 +149,7 @@ TEST(tables_are_read)
         {"a,b\r\n\"1\",2\r\n\r\n3,4\r\n", "1:a|b|2:1|2|4:3|4|"},
         {"\"a,b\",\"say \"\"hi\"\"\"\n\"two\nlines\",\"\"\nx,y\n", /* the line in quotes counts */
          "1:a,b|say \"hi\"|2:two\nlines||4:x|y|"},
-        {"# made by hand, \"today\n\na,b\n#\r\n\r\n1,#2\n\"#3\",4\n# end", "3:a|b|6:1|#2|7:#3|4|"},
+        {"# made by hand, \"today\n\n#\r\na,b\n\r\n1,#2\n#3,4\n", "4:a|b|6:1|#2|7:#3|4|"},
         {"\xEF\xBB\xBF\x61,b\n1,2\n", "1:a|b|2:1|2|"},
         {"\xEF\xBB\xBF# comment\na,b\n", "2:a|b|"},
         {"", ""},
