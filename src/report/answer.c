@@ -55,14 +55,13 @@ static int compare_standings(const void *left, const void *right)
 
 /* Arms that could not be told apart: left in more than a twentieth of the runs, and two at least.
  */
-static uint32_t count_open(const struct tacit_report *report, const struct standing *standings)
+static void name_open(const struct tacit_report *report, const struct standing *standings,
+                      struct tacit_report_answer *answer)
 {
     double const few = (1 - DECIDED_SHARE) * report->run_count;
-    uint32_t count = 0;
-    while (count < report->arm_count &&
-           (count < 2 || (standings[count].left_count > few && standings[count].left_count > 0)))
-        count++;
-    return count;
+    for (uint32_t i = 0; i < report->arm_count; i++)
+        if (i < 2 || standings[i].left_count > few)
+            answer->arms[answer->arm_count++] = standings[i].arm;
 }
 
 static void put_undecided(const struct tacit_report *report,
@@ -118,9 +117,10 @@ enum tacit_status tacit_report_answer_new(const struct tacit_report *report,
     uint32_t const single_count = standings[0].single_count;
     answer->single_count = single_count;
     answer->is_decided = single_count >= DECIDED_SHARE * report->run_count;
-    answer->arm_count = answer->is_decided ? 1 : count_open(report, standings);
-    for (uint32_t i = 0; i < answer->arm_count; i++)
-        answer->arms[i] = standings[i].arm;
+    if (answer->is_decided)
+        answer->arms[answer->arm_count++] = standings[0].arm;
+    else
+        name_open(report, standings, answer);
     free(standings);
     answer->sentence = sentence_of(report, answer, single_count);
     if (answer->sentence != NULL)

@@ -176,9 +176,11 @@ static enum tacit_status find_slots(struct plan *plan, struct tacit_report_choic
     double const start = (double)plan->report.horizon;
     double const limit = limit_of(plan, choice);
     double horizon = start;
+    double last = start; /* that does as the file's own: decides, or not */
     struct outcome outcome = {.ran = true, .decides = choice->decides};
     enum tacit_status status = TACIT_OK;
     while (status == TACIT_OK && outcome.decides == choice->decides) {
+        last = horizon;
         horizon = choice->decides ? floor(horizon / 2) : horizon * 2;
         if (horizon < 1 || (!choice->decides && horizon > limit))
             break;
@@ -188,9 +190,9 @@ static enum tacit_status find_slots(struct plan *plan, struct tacit_report_choic
     if (status != TACIT_OK)
         return status;
     if (choice->decides)
-        return bisect(plan, choice, horizon < 1 ? 1 : horizon, 2 * horizon);
+        return bisect(plan, choice, horizon < 1 ? 1 : horizon, last);
     choice->slots_needed = NAN;
-    return horizon > limit ? TACIT_OK : bisect(plan, choice, horizon / 2, horizon);
+    return horizon > limit ? TACIT_OK : bisect(plan, choice, last, horizon);
 }
 
 static bool load_trial(const struct plan *plan, const struct tacit_report_choice *choice,

@@ -25,7 +25,7 @@ struct plan_request {
 /* One file, and what is tried over it. */
 struct plan {
     struct plan_request request;
-    const char *settings[PLAN_SETTINGS_MAX + 3];
+    const char *settings[PLAN_SETTINGS_MAX + 4]; /* runs, those of a gap, and a longer horizon */
     uint32_t setting_count;
     uint32_t agent_count;
     double gap;

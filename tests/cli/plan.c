@@ -298,6 +298,20 @@ TEST(the_sentence_names_the_fewest_slots)
     json_decref(json);
 }
 
+/* Half of an odd horizon may be too short, and twice that half was never tried. */
+TEST(the_horizon_that_is_needed_was_tried)
+{
+    temp_file_write(temp_folder, "means.csv", "0.9,0.1,0.1\n");
+    json_t *const json =
+        on_file_json(TACIT("plan", file, "--json", "--runs=20", "--set=horizon=9", "--set=agents=5",
+                           "--set=environment.kind=constant", "--set=privacy.epsilon=inf",
+                           "--set=protocol={kind: phased-index, confidence: 0.95}"));
+    json_t const *const plan = json_array_get(json_object_get(json, "plans"), 0);
+    assert_true(json_is_true(json_object_get(plan, "decides")));
+    assert_true(number(plan, "horizon_needed") == 9);
+    json_decref(json);
+}
+
 int main(void)
 {
     return testing_run(open_folder, temp_folder_remove);

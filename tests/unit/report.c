@@ -745,6 +745,20 @@ TEST(answer_names_what_could_not_be_told_apart_best_first)
                   "undecided between arm 8, arm 7, arm 6, arm 5, four and 4 more");
 }
 
+/* Three runs have arm 7 left, which is more than one of twenty; two arms are first in one run each,
+ * and stand before it. */
+TEST(answer_names_who_is_left_behind_who_is_seldom_first)
+{
+    static const uint32_t pair[] = {4, 7};
+    uint32_t ranking[ANSWER_RUNS * ANSWER_ARMS];
+    struct tacit_report report = ranked_report(3, pair, 2);
+    memcpy(ranking, report.ranking, sizeof ranking);
+    ranking[0] = 0;
+    ranking[ANSWER_ARMS] = 1;
+    report.ranking = ranking;
+    expect_answer(&report, false, 3, "undecided between four, zero and arm 7");
+}
+
 TEST(answer_stands_first_everywhere)
 {
     static const uint32_t both[] = {4, 7};
