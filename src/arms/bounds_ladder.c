@@ -71,7 +71,7 @@ double tacit_bounds_divergence(double x, double y, double epsilon)
     if (x > y)
         return tacit_bounds_divergence(1 - x, 1 - y, epsilon);
     /* the z where the slopes epsilon and -d kl(z, y)/dz meet */
-    double const meeting = y > 0 ? y / (y + (1 - y) * exp(epsilon)) : 0;
+    double const meeting = y <= 0 ? 0 : y >= 1 ? 1 : y / (y + (1 - y) * exp(epsilon));
     double const z = x > meeting ? x : meeting;
     return epsilon * (z - x) + tacit_arms_kl(z, y);
 }

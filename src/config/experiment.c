@@ -608,6 +608,10 @@ static void read_reward_range(struct config_reader *reader, const struct config_
         return;
     if (config->privacy != TACIT_PRIVACY_SOUND)
         config_reader_fail(reader, range, "privacy.range", "belongs to mode: sound");
+    if (config->own_environment != NULL)
+        config_reader_fail(reader, range, "privacy.range",
+                           "belongs to arms that have rewards of their own, and there are none of "
+                           "these");
     config_reader_pair(reader, privacy, "privacy.range", false, CONFIG_REWARD_BOUNDS, &config->lo,
                        &config->hi);
     config->has_range = true;

@@ -10,7 +10,7 @@
 #define MEANS_AT_ONCE 64u
 #define NORMALS_OF_FOUR 8u     /* words */
 #define ROWS_ALONE_SHARE 5u    /* at most one row in so many: then each is made by itself */
-#define POISSON_MEAN_MAX 700.0 /* e^-mean is a number */
+#define POISSON_MEAN_MAX 700.0 /* e^-mean is a number; larger ones are drawn in parts */
 
 /* Rounded to 24 bits (Veltkamp 1968), in double arithmetic alone: gcc 12 drops a conversion to
  * float and back where it makes vectors of it. */
@@ -174,9 +174,10 @@ void tacit_context_means(const struct tacit_context_env *env, enum tacit_linalg_
 /* Knuth 1969: uniforms are multiplied until their product falls below e^-mean. */
 static double draw_poisson(double mean, struct tacit_rng *rng)
 {
-    TACIT_ASSERT(mean < POISSON_MEAN_MAX);
-    double const limit = tacit_linalg_exp(-mean);
     double count = 0;
+    for (; mean >= POISSON_MEAN_MAX; mean -= POISSON_MEAN_MAX / 2)
+        count += draw_poisson(POISSON_MEAN_MAX / 2, rng);
+    double const limit = tacit_linalg_exp(-mean);
     for (double product = tacit_rng_uniform(rng); product > limit;
          product *= tacit_rng_uniform(rng))
         count += 1.0;

@@ -96,6 +96,7 @@ TEST(divergence_is_the_smaller_of_its_ways)
     assert_true(tacit_bounds_divergence(0.3, 0.3, 1) == 0);
     check(tacit_bounds_divergence(0.7, 0.2, 0.5), tacit_bounds_divergence(0.3, 0.8, 0.5));
     check(tacit_bounds_divergence(0.25, 1, 0.5), 0.375);
+    check(tacit_bounds_divergence(1, 0, 1e5), 1e5); /* e^epsilon is no number */
     assert_true(isinf(tacit_bounds_divergence(0.25, 1, INFINITY)));
     for (double z = 0.2; z <= 0.7; z += 0.001) /* by definition a minimum over z */
         assert_true(tacit_bounds_divergence(0.2, 0.7, 0.8) <=

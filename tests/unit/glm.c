@@ -440,14 +440,16 @@ TEST(offers_of_a_pool_are_different_rows_of_length_root_two)
     }
 }
 
-/* 20,000 rewards of each link around their mean: beyond 5 standard errors is one in 1.7e6. */
+/* 20,000 rewards of each link around their mean, and of counts around 1,097, too: beyond 5 standard
+ * errors is one in 1.7e6. */
 TEST(rewards_have_the_mean_of_the_link)
 {
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, 1);
-    for (int link = 0; link < 4; link++) {
-        struct tacit_context_env const env = {.mean = {(enum tacit_linalg_link)link, 1, 0},
+    for (int i_link = 0; i_link < 5; i_link++) {
+        int const link = i_link < 4 ? i_link : (int)TACIT_LINALG_POISSON;
+        struct tacit_context_env const env = {.mean = {(enum tacit_linalg_link)link, 10, 0},
                                               .sd = 0.5};
-        double const mean = tacit_linalg_mean(&env.mean, 0.4);
+        double const mean = tacit_linalg_mean(&env.mean, i_link < 4 ? 0.4 : 7);
         double sum = 0;
         for (uint32_t i = 0; i < 20000; i++)
             sum += tacit_context_reward(&env, mean, &rng);

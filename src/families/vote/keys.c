@@ -223,7 +223,7 @@ static void refuse_idle_keys(struct config_reader *reader, const struct config_n
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct config_node const *const privacy = config_node_member(root, "privacy");
-    static const char *const votes_only[] = {"eta", "votes", "liars"};
+    static const char *const votes_only[] = {"protocol.eta", "protocol.votes", "protocol.liars"};
     if (privacy != NULL)
         config_reader_idle(reader, privacy, "privacy.epsilon",
                            config->privacy != TACIT_PRIVACY_SOUND,
@@ -238,6 +238,14 @@ static void refuse_idle_keys(struct config_reader *reader, const struct config_n
     if (keys->switches > 0 && keys->world.drift != 0) /* exactly what the file says */
         config_reader_fail(reader, protocol, "protocol.switches",
                            "and environment.drift do not go together; allowed: one of the two");
+    if (keys->switches >= config->horizon)
+        config_reader_fail(reader, protocol, "protocol.switches",
+                           "%u within a horizon of %llu samples; allowed: fewer than these",
+                           keys->switches, (unsigned long long)config->horizon);
+    if (privacy != NULL)
+        config_reader_idle(reader, privacy, "privacy.range",
+                           keys->world.sharing == VOTE_SHARING_ALL,
+                           "rewards are shared as 0 or 1; belongs to sharing: votes, sums");
     if (keys->threshold.liars >= config->agent_count)
         config_reader_fail(reader, protocol, "protocol.liars",
                            "%u of %u agents lie; allowed: fewer than there are",
