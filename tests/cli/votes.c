@@ -63,6 +63,18 @@ TEST_WITH(check_says_what_the_votes_are_worth, open_folder, temp_folder_remove)
                          0, "phi T (m K - 1) = 2.79e+05 messages");
 }
 
+/* Of logged rows, too: 0.75 and 0.25. */
+TEST_WITH(the_mean_gap_is_that_of_the_rows, open_folder, temp_folder_remove)
+{
+    on_file_write("rows.csv",
+                  "who,arm,won\na,x,1\na,x,1\na,x,1\na,x,0\na,y,1\na,y,0\na,y,0\na,y,0\n"
+                  "b,x,1\nb,x,1\nb,x,1\nb,x,0\nb,y,0\nb,y,0\nb,y,0\nb,y,1\n");
+    char *const said = RUN("--set=agents=2", "--set=horizon=1000",
+                           "--set=environment={kind: logged, logged: {csv: rows.csv, agent: who, "
+                           "arm: arm, reward: won}}");
+    assert_non_null(strstr(said, "\"mean_gap\": {\"mean\": 0.5,"));
+}
+
 /* p* = 1/64; ser3 alone at eta = 0.9 needs T_Py = 10 tau, tau the first with 2 alpha <= 2 epsilon.
  * Corollaries: (10/(28 e^2) ln 20 + sqrt(ln 20 / 2)) 64 and
  * (10/e^2 (ln 10 + ln 20 / 28) + sqrt(ln 20 / 2)) 64 with e = 0.25, by a pocket calculator. */
@@ -139,6 +151,8 @@ TEST_WITH(players_may_differ_and_means_may_move, open_folder, temp_folder_remove
                          "Assumption 4  fails: arm 0 is ahead on average until");
     (void)PROCESS_EXPECT(CHECK("--set=environment.drift={per_sample: -1e-5}"), 0,
                          "Assumption 4  holds to T: arm 0");
+    (void)PROCESS_EXPECT(CHECK("--set=environment.drift={per_sample: 0.1}"), 0,
+                         "Assumption 4  holds to T: arm 2 is ahead on average from sample 6 on");
 }
 
 static double profile(const char *text, const char *name, size_t row)

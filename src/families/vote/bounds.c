@@ -152,8 +152,8 @@ static void print_assumption(const struct tacit_experiment *experiment, FILE *ou
         return;
     double const failure = world.subroutine.failure;
     uint64_t const start = vote_gap_start(&world, failure);
-    uint32_t const best = vote_gap_arm(&world, start);
     world.drift_spare = plan->drifts_all ? TACIT_NO_ARM : vote_gap_arm(&world, 1);
+    uint32_t const best = vote_gap_arm(&world, start);
     uint64_t const end = vote_gap_ends(&world, failure);
     if (end == 0)
         (void)fprintf(out,

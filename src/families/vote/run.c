@@ -222,9 +222,8 @@ static void write_gap(const struct vote_world *world, const struct vote_outcome 
                       double *metrics)
 {
     uint32_t const best = vote_gap_arm(world, vote_gap_start(world, world->subroutine.failure));
-    bool const is_known =
-        world->env->kind != TACIT_ENV_LOGGED && world->env->arm_count > 1 && outcome->samples > 0;
-    metrics[VOTE_MEAN_GAP] = is_known ? vote_mean_gap(world, best, outcome->samples) : 0;
+    TACIT_ASSERT(world->env->arm_count > 1 && outcome->samples > 0);
+    metrics[VOTE_MEAN_GAP] = vote_mean_gap(world, best, outcome->samples);
 }
 
 static void write_row(struct vote_run *run, const struct vote_outcome *outcome,
