@@ -169,7 +169,8 @@ static void open_cache(struct open_point *open, const struct grid_cache *cache)
     uint8_t digest[TACIT_SHA256_BYTES];
     struct tacit_sha256 sha = tacit_sha256_init();
     tacit_sha256_update(&sha, TACIT_VERSION, sizeof TACIT_VERSION);
-    for (uint32_t i = 0; i < point->setting_count; i++) /* its text names them */
+    tacit_sha256_update(&sha, &point->grid_count, sizeof point->grid_count);
+    for (uint32_t i = 0; i < point->setting_count; i++) /* its text names so many of them */
         tacit_sha256_update(&sha, point->settings[i], strlen(point->settings[i]) + 1);
     run_cache_digest_experiment(&sha, &open->experiment);
     tacit_sha256_final(&sha, digest);

@@ -192,6 +192,19 @@ TEST_WITH(changed_data_are_run_again, open_folder, temp_folder_remove)
     json_decref(json);
 }
 
+/* A setting of all cells is none that they are told apart by. */
+TEST_WITH(kept_cells_name_what_is_varied_now, open_folder, temp_folder_remove)
+{
+    static const char *const agents[] = {"--set=agents=2", "--over=agents=2"};
+    for (size_t i = 0; i < 2; i++) {
+        json_t *const json =
+            on_file_json(TACIT("compare", one, agents[i], "--over=seed=1", "--json", "--out", out));
+        json_t const *const cell = json_array_get(json_object_get(json, "results"), 0);
+        assert_int_equal(json_object_size(json_object_get(cell, "settings")), 1 + i);
+        json_decref(json);
+    }
+}
+
 /* Two arms of the same reward in each of three decisions. */
 static void write_offers(const char *reward)
 {
