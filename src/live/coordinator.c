@@ -439,7 +439,8 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
 
 /* From the broker or a file: it counts by its own signature, with the key that the file pins. No
  * bytes: nothing came, and what is owed is tried again. */
-static void on_helper(struct coordinator *coordinator, const uint8_t *bytes, size_t size)
+static enum tacit_status on_helper(struct coordinator *coordinator, const uint8_t *bytes,
+                                   size_t size)
 {
     enum tacit_status const status =
         step(coordinator,
@@ -454,13 +455,15 @@ static void on_helper(struct coordinator *coordinator, const uint8_t *bytes, siz
                                ? "a message that the pinned helper did not sign"
                                : tacit_status_text(status),
                            status == TACIT_STRANGER);
+    return status;
 }
 
 static void tick_helper(struct coordinator *coordinator)
 {
     size_t size = 0;
     uint8_t *const said = live_helper_desk_file(&coordinator->desk, &size);
-    on_helper(coordinator, said, size);
+    if (on_helper(coordinator, said, size) == TACIT_FORKED)
+        free(live_helper_desk_file(&coordinator->desk, &size)); /* it goes: once is enough */
     free(said);
     struct live_hub_view const view = view_of(coordinator);
     live_helper_desk_tick(&coordinator->desk, coordinator->hub, &view, live_now_us());
@@ -476,7 +479,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     if (coordinator->run.has_helper && live_helper_desk_has_topic(&coordinator->desk, topic)) {
         if (live_sender_admit(&coordinator->strangers, live_now_us()) &&
             live_pieces_add(&coordinator->desk.pieces, &bytes, &size))
-            on_helper(coordinator, bytes, size);
+            (void)on_helper(coordinator, bytes, size);
         return;
     }
     bool const is_key = live_topic_key_of(topic, federation, name);

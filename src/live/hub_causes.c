@@ -112,6 +112,22 @@ static void add_waits(const struct live_status *status, struct live_causes *caus
     free(sites);
 }
 
+/* The helper is offered the run with the keys of all sites. False: they have all come. */
+static bool add_keyless(const struct live_status *status, struct live_causes *causes)
+{
+    uint32_t const count = status->config->site_count;
+    uint64_t *const sites = calloc(TACIT_BITS_WORDS(count), sizeof *sites);
+    for (uint32_t site = 0; sites != NULL && site < count; site++)
+        if (!live_keys_know(status->of->member.keys, status->config->sites[site]))
+            tacit_bits_add(sites, site);
+    bool const lacks = sites != NULL && tacit_bits_next(sites, count, 0) < count;
+    add_some(status, LIVE_CAUSE_SITES,
+             "the run is offered to the helper once all sites have shown their keys; not yet",
+             sites, causes);
+    free(sites);
+    return lacks;
+}
+
 /* The second aggregator, and rounds that came to nothing. */
 static void add_helper(const struct live_status *status, struct live_causes *causes)
 {
@@ -135,7 +151,8 @@ static void add_helper(const struct live_status *status, struct live_causes *cau
     } else if (helper->is_asked && helper->verdict > TACIT_HELPER_TOO_FEW) {
         live_causes_add(causes, LIVE_CAUSE_HELPER_REFUSES, json_pack("[s]", "helper"),
                         "the helper refuses to answer: %s", refusals[helper->verdict]);
-    } else if (status->helper_since_us != 0 && waited_s >= HELPER_AFTER_S) {
+    } else if (status->helper_since_us != 0 && waited_s >= HELPER_AFTER_S &&
+               (helper->has_agreed || !add_keyless(status, causes))) {
         live_causes_add(causes, LIVE_CAUSE_HELPER, json_pack("[s]", "helper"),
                         "the run waits for the helper (%" PRIu64 " s)%s", waited_s,
                         helper->has_agreed ? "" : ", which has not agreed to it yet");
@@ -227,7 +244,8 @@ struct live_causes live_hub_causes(const struct live_status *status)
     add_refusing(status, &causes);
     if (status->hub->helper.is_there)
         add_helper(status, &causes);
-    add_waits(status, &causes);
+    if (!status->hub->helper.is_there || status->hub->helper.has_agreed) /* it is announced */
+        add_waits(status, &causes);
     live_causes_add_disk(&causes, status->of->config->daemon.disk_low_mib);
     return causes;
 }

@@ -390,6 +390,18 @@ def without_helper(federation_of, **options):
 
 
 @test
+def a_site_without_which_no_run_is_offered_is_named(federation_of):
+    """The helper's operator is shown the keys of all sites."""
+    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    federation.start_all(["coordinator", "site-0", "site-1"])
+    federation.start("helper")
+    named("it is named", lambda: [(one["cause"], one["who"]) for one in (federation.status() or {"causes": []})["causes"]] == [("sites", ["site-2"])])
+    federation.start("site-2")
+    wait_for("a run is offered", lambda: federation.helper()["phase"] == "asked to agree", 30)
+    named("the helper is named", lambda: [one["cause"] for one in federation.status()["causes"]] == ["helper"])
+
+
+@test
 def answers_that_are_wrong_or_of_another_round_close_nothing(federation_of):
     federation = without_helper(federation_of)
     old = last_said(federation, "up/helper/helper")
@@ -427,6 +439,7 @@ def two_helpers_of_one_state_are_proved_and_stop_the_run(federation_of):
             wait_for("it is taken", lambda: federation.status()["helper_answers"] > answers, 20)
     code = federation.processes["coordinator"].wait(60)
     require(code == 3 and "it has two states" in federation.log("coordinator"), f"{code}: {federation.log('coordinator')[-500:]}")
+    require(not (hub / "helper.answer").exists(), "the file would stop the next one, too")
 
 
 @test
