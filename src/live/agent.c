@@ -131,12 +131,15 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
 static enum tacit_status try_state(const void *context, struct live_store *store,
                                    struct tacit_error *error)
 {
+    struct live_agent_config const *const config = context;
+    struct live_runs runs = {0};
     struct live_site *site = NULL;
-    if (live_store_has_new_config(store)) /* what the run left behind is not put back */
-        return agent_runs_check_config(context, error);
-    enum tacit_status const status = agent_restore_core(context, store, &site, error);
+    enum tacit_status status = agent_runs_read(&runs, store, config, error);
+    if (status == TACIT_OK && !live_store_has_new_config(store)) /* else nothing is put back */
+        status = agent_restore_core(config, store, &site, error);
+    live_runs_close(&runs);
     live_site_free(site);
-    return status;
+    return live_daemon_check_state(config->daemon.state_directory, status, error);
 }
 
 enum tacit_status live_agent_check(const struct live_agent_config *config,

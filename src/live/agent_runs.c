@@ -19,36 +19,40 @@ static enum tacit_status drop_values(struct agent *agent)
     return status;
 }
 
-enum tacit_status agent_runs_check_config(const struct live_agent_config *config,
-                                          struct tacit_error *error)
+enum tacit_status agent_runs_read(struct live_runs *runs, struct live_store *store,
+                                  const struct live_agent_config *config, struct tacit_error *error)
 {
     char const *const why = config->protocol->one_run;
-    if (why == NULL)
+    TACIT_TRY(live_runs_open(runs, store));
+    if (!live_store_has_new_config(store) || runs->count == 0 || why == NULL)
         return TACIT_OK;
     return live_refuse(error, TACIT_INVALID, "%s: this state has had its run: %s",
                        config->daemon.state_directory, why);
 }
 
 /* The file says something else than the run that is over: its arms may be others. */
-static enum tacit_status adopt_config(struct agent *agent, struct tacit_error *error)
+static enum tacit_status adopt_config(struct agent *agent)
 {
-    TACIT_TRY(agent_runs_check_config(agent->config, error));
     if (!live_daemon_begin(&agent->daemon))
         return TACIT_IO;
     enum tacit_status status = live_store_adopt_config(agent->daemon.store);
     if (status == TACIT_OK)
         status = drop_values(agent);
     if (status == TACIT_OK)
-        live_log(LIVE_LOG_WARNING, "runs",
-                 "the file of this site is another one than in the run that is over: decisions of "
-                 "that run are forgotten, its releases and its result stay");
+        live_log(LIVE_LOG_WARNING, "runs", "%s",
+                 agent->runs.all.count == 0
+                     ? "the file of this site is another one than before, when it had joined no "
+                       "run: decisions are forgotten"
+                     : "the file of this site is another one than in the run that is over: "
+                       "decisions of that run are forgotten, its releases and its result stay");
     return status;
 }
 
 enum tacit_status agent_runs_restore(struct agent *agent, struct tacit_error *error)
 {
-    TACIT_TRY(live_runs_open(&agent->runs.all, agent->daemon.store));
-    return live_store_has_new_config(agent->daemon.store) ? adopt_config(agent, error) : TACIT_OK;
+    struct live_store *const store = agent->daemon.store;
+    TACIT_TRY(agent_runs_read(&agent->runs.all, store, agent->config, error));
+    return live_store_has_new_config(store) ? adopt_config(agent) : TACIT_OK;
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */

@@ -315,10 +315,11 @@ enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error);
 /* Before anything else is put back: the rows, and what a site's file that was changed between two
  * runs makes of the state. Errors: with error->text. */
 enum tacit_status agent_runs_restore(struct agent *agent, struct tacit_error *error);
-/* May a state whose run is over go on with another file? Errors: TACIT_INVALID, with error->text.
- */
-enum tacit_status agent_runs_check_config(const struct live_agent_config *config,
-                                          struct tacit_error *error);
+/* The rows alone. Errors: with error->text; TACIT_INVALID: the state has had its run, and the file
+ * is another one. To be closed, after errors too. */
+enum tacit_status agent_runs_read(struct live_runs *runs, struct live_store *store,
+                                  const struct live_agent_config *config,
+                                  struct tacit_error *error);
 
 /* Is this run one of before what its coordinator announced last? */
 bool agent_runs_is_behind(const struct agent *agent, const uint8_t run[TACIT_WIRE_RUN_BYTES]);

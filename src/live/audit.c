@@ -188,8 +188,8 @@ enum tacit_status live_audit_write(const struct live_agent_config *config, FILE 
     enum tacit_status status = open_state(&agent, error);
     if (status == TACIT_OK && live_store_has_new_config(agent.daemon.store))
         status = live_refuse(error, TACIT_INVALID,
-                             "%s: its run is over, and this file is another one than the run had; "
-                             "an audit takes that one",
+                             "%s: this file is another one than the state had last; an audit takes "
+                             "that one",
                              config->daemon.state_directory);
     if (status == TACIT_OK)
         status = agent_restore(&agent, error);

@@ -73,7 +73,7 @@ def audit_names_what_is_wrong_in_which_line(federation_of):
     settings = federation.folder / "site-1.yaml"  # for the next run
     settings.write_text(settings.read_text().replace('"rounds_max": 40', '"rounds_max": 41'))
     code, out, told = call("audit", "--config", settings)
-    require(code == 2 and out == "" and "another one than the run had" in told, f"{code} {out} {told}")
+    require(code == 2 and out == "" and "another one than the state had" in told, f"{code} {out} {told}")
     federation.run_tacit("pki", "--directory", federation.folder / "other", "site-0")
     code, out, told = call("audit", file, "--ca", federation.folder / "other/ca.crt")
     require(code == 2 and "line 1: " in told, f"{code} {out} {told}")

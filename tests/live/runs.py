@@ -238,6 +238,20 @@ def file_with_the_same_number_or_a_run_under_way_is_refused_in_words(federation_
 
 
 @test
+def site_that_was_refused_joins_with_another_file(federation_of):
+    federation = small(federation_of)
+    federation.write_agent("site-0", federation.policy(epsilon=1, budget=1))
+    federation.start_all()
+    wait_for("site-0 is refused", lambda: (federation.site_status("site-0") or {}).get("refusal"), 120)
+    federation.stop("site-0")
+    federation.write_agent("site-0", federation.policy())
+    code, said = check(federation, "site-0")
+    require(code == 0, f"{code} {said}")
+    federation.start("site-0")
+    wait_for("it joins", lambda: federation.has_joined("site-0"), 120)
+
+
+@test
 def two_coordinators_at_once_and_an_old_announcement(federation_of):
     """A site joins one and names the other; what was announced for run 1, said again, moves nobody."""
     federation = small(federation_of, runs="join")

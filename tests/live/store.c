@@ -730,6 +730,8 @@ STORE_TEST_FAULTY(a_coordinator_has_no_site)
     assert_int_equal(try_open_as(store_directory, &identity, &error), TACIT_OK);
     assert_int_equal(try_open_as(store_directory, &identity, &error), TACIT_OK);
     expect_refused(TACIT_INVALID, "another role");
+    identity.config_digest[0] ^= 1; /* its run begins with its state */
+    assert_int_equal(try_open_as(store_directory, &identity, &error), TACIT_INVALID);
 }
 
 STORE_TEST_FAULTY(another_format_is_refused)
@@ -850,6 +852,10 @@ STORE_TEST_FAULTY(another_configuration_is_taken_when_the_run_has_ended)
     struct tacit_error error;
     struct live_store *store;
     other.config_digest[0] ^= 1;
+    live_store_close(store_model_open(store_directory)); /* of a site that has joined none */
+    assert_int_equal(live_store_open(&store, store_directory, &other, &error), TACIT_OK);
+    assert_true(live_store_has_new_config(store));
+    live_store_close(store);
     store_model_make(4);
     store = store_model_open(store_directory);
     assert_int_equal(put_run(store, &row), TACIT_OK);

@@ -406,6 +406,7 @@ STORE_TEST(a_refusal_names_the_key_if_the_words_are_known)
     digest_of(identity.agreed, identity.config_digest);
     digest_of(other.agreed, other.config_digest);
     assert_int_equal(live_store_open(&store, store_directory, &identity, &error), TACIT_OK);
+    assert_int_equal(store_model_batch(store, 1), TACIT_OK);
     live_store_close(store);
     assert_int_equal(live_store_open(&store, store_directory, &other, &error), TACIT_INVALID);
     assert_non_null(strstr(error.text, "made with: run.horizon is 5000, and was 1000; another"));

@@ -23,8 +23,8 @@ enum tacit_status live_store_identity_agree(struct live_store_identity *identity
 void live_store_identity_free(struct live_store_identity *identity);
 
 /* The state outlives its run. While a run is under way its configuration is the one that the state
- * was made with; when it has ended (live_run_row) another one is let in, which is the state's from
- * live_store_adopt_config on. */
+ * was made with; when it has ended (live_run_row), and before a site has joined its first, another
+ * one is let in, which is the state's from live_store_adopt_config on. */
 
 /* Limits, else TACIT_INVALID and nothing changes: release numbers, epsilons and numbers of
  * decisions are below 2^63, texts have at most 1024 bytes, blocks of bytes are not empty and have
@@ -175,7 +175,8 @@ enum tacit_status live_store_runs(struct live_store *store,
 /* The greatest number of a release so far; 0: there is none. */
 uint64_t live_store_newest_release(const struct live_store *store);
 
-/* Was the store opened with another configuration than the run that has ended had? */
+/* Was the store opened with another configuration than the state had, whose run has ended or not
+ * begun? */
 bool live_store_has_new_config(const struct live_store *store);
 /* Inside a batch: takes it, and forgets what belonged to the run alone: the core's state,
  * decisions, what is remembered of them, and sticky units. Releases, runs, counts and values stay.

@@ -124,7 +124,7 @@ struct live_store {
     uint32_t format;           /* that was found; the next batch makes it ours */
     uint32_t generation;       /* of the file and its log (store_erase.c) */
     uint64_t put_release;      /* the newest in the state, with this batch */
-    bool has_new_config;       /* the run has ended, and the configuration is another one: .. */
+    bool has_new_config;       /* no run is under way, and the configuration is another one: .. */
     uint8_t wanted_digest[32]; /* .. of this digest */
     char *path;                /* of the file, as the caller named the directory; for texts */
     EVP_MD_CTX *hash;          /* of the row at hand; SHA-256, looked up once */

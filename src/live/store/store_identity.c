@@ -31,13 +31,16 @@ static enum tacit_status compare_text(struct live_store *store, const char *fiel
                        field, field, kept, wanted);
 }
 
-/* Has the last run of this state ended? */
-static enum tacit_status run_has_ended(struct live_store *store, bool *has_ended)
+/* Has the last run of this state ended; or is it of a site that has joined none yet? */
+static enum tacit_status is_in_no_run(struct live_store *store, const char *role, bool *is_free)
 {
     struct live_run_row run;
+    int64_t cores;
+    TACIT_TRY(store_query_number(store, "SELECT count(*) FROM core", &cores));
+    *is_free = strcmp(role, "agent") == 0 && cores == 0;
     enum tacit_status status = TACIT_OK;
     while (store_rows_next(store, STORE_RUNS, &run, &status))
-        *has_ended = run.ended_unix_s > 0;
+        *is_free = run.ended_unix_s > 0;
     store_rows_end(store, STORE_RUNS);
     return status;
 }
@@ -65,16 +68,16 @@ static enum tacit_status refuse_digest(struct live_store *store, const struct st
     return store_break(store, TACIT_INVALID, OTHER_CONFIG, bytes);
 }
 
-/* Another configuration is let in where the last run has ended (live_store_adopt_config). */
+/* Another configuration is let in where no run is under way (live_store_adopt_config). */
 static enum tacit_status compare_digest(struct live_store *store, const struct store_identity *kept,
                                         const struct live_store_identity *wanted)
 {
-    bool has_ended = false;
+    bool is_free;
     if (memcmp(kept->config_digest, wanted->config_digest, 32) == 0)
         return TACIT_OK;
-    TACIT_TRY(run_has_ended(store, &has_ended));
-    store->has_new_config = has_ended;
-    return has_ended ? TACIT_OK : refuse_digest(store, kept, wanted);
+    TACIT_TRY(is_in_no_run(store, wanted->role, &is_free));
+    store->has_new_config = is_free;
+    return is_free ? TACIT_OK : refuse_digest(store, kept, wanted);
 }
 
 static enum tacit_status compare_identity(struct live_store *store,
