@@ -15,6 +15,7 @@ int ask_connect(const struct tacit_config_listener *listener)
 {
     struct sockaddr_un local = {.sun_family = AF_UNIX};
     struct sockaddr_in loopback = {.sin_family = AF_INET, .sin_port = htons(listener->port)};
+    struct timeval const limit = {.tv_sec = ANSWER_S_MAX};
     bool const is_unix = listener->unix_path != NULL;
     if (is_unix && strlen(listener->unix_path) >= sizeof local.sun_path)
         return -1;
@@ -23,7 +24,9 @@ int ask_connect(const struct tacit_config_listener *listener)
     loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int const connection = socket(is_unix ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int const failed =
-        connection < 0 ||
+        connection < 0 || /* who is full, and takes nobody in, is not waited for longer either */
+        setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0 ||
+        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0 ||
         (is_unix ? connect(connection, (const struct sockaddr *)&local, sizeof local)
                  : connect(connection, (const struct sockaddr *)&loopback, sizeof loopback)) != 0;
     if (failed && connection >= 0)
@@ -64,13 +67,11 @@ static bool send_all(int connection, const char *text)
 
 char *ask(int connection, const char *method, const char *path, const char *body, unsigned *code)
 {
-    struct timeval const limit = {.tv_sec = ANSWER_S_MAX};
     char head[256];
     (void)snprintf(head, sizeof head,
                    "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                    "Content-Length: %zu\r\n\r\n",
                    method, path, body == NULL ? 0 : strlen(body));
-    (void)setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     bool const is_said = send_all(connection, head) && (body == NULL || send_all(connection, body));
     char *const text = is_said ? read_all(connection) : NULL;
     (void)close(connection);

@@ -3,7 +3,7 @@
 #define TACIT_PROGRAMS_ASK_H
 #include "tacit/config.h"
 
-/* A line to it; -1: nobody answers. */
+/* A line to it; -1: nobody answers, for ten seconds at most. */
 int ask_connect(const struct tacit_config_listener *listener);
 
 /* Says method, path and body (NULL: none), and reads the answer, for ten seconds at most. Ensures:

@@ -83,6 +83,12 @@ def exit_codes_go_from_down_to_ok(federation_of):
     require(code == DOWN and said == "DOWN: site site-0: nobody answers\n", f"{code} {said}")
     code, said = federation.told("coordinator", "--json")
     require(code == DOWN and json.loads(said) == {"state": "down"}, f"{code} {said}")
+    with socket.socket(socket.AF_UNIX) as full, socket.socket(socket.AF_UNIX) as waits:  # it hangs, and who asked before fills its queue
+        full.bind(str(federation.socket_of("site-0")))
+        full.listen(0)
+        waits.connect(str(federation.socket_of("site-0")))
+        code, said = federation.told("site-0")
+        require(code == DOWN and said == "DOWN: site site-0: nobody answers\n", f"{code} {said}")
     federation.start_all(["site-0"])
     is_said(federation, "site-0", WAITING, "WAITING: ", "no run was announced to this site yet", "is the coordinator running",
             "\nhub       -       0       not heard since this agent started")
