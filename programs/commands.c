@@ -3,10 +3,12 @@
 #include "commands.h"
 #include "terminal.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAME_BYTES 128u
 
@@ -146,8 +148,18 @@ static int refuse_name(const char *name)
     return EXIT_WRONG_INPUT;
 }
 
+/* What is closed of stdin, stdout and stderr would be the next file, socket or timer that is
+ * opened, and what is printed would go there. Reading and writing fail as before. */
+static void hold_standard_files(void)
+{
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        if (fcntl(file, F_GETFD) == -1)
+            (void)open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int command_main(int argument_count, char **arguments)
 {
+    hold_standard_files();
     if (argument_count < 2) {
         print_help(stderr);
         return EXIT_WRONG_INPUT;

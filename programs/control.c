@@ -44,6 +44,8 @@ static json_t *quorum_and_deadline(const struct command *command, const struct r
         if (i + 1 == request->count ||
             (!is_quorum && strcmp(request->operands[i], "deadline") != 0))
             command_refuse_usage(command, "quorum and deadline are followed by their number");
+        if (i > 0 && strcmp(request->operands[0], request->operands[i]) == 0)
+            command_refuse_usage(command, "quorum and deadline are each said once");
         char const *const value = request->operands[i + 1];
         json_t *const said = is_quorum && strcmp(value, "all") == 0
                                  ? json_string("all")

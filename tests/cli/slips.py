@@ -4,7 +4,10 @@ program.
 
 usage: slips.py       $TACIT_PROGRAM
 """
+import signal
+import subprocess
 import sys
+import time
 
 import program
 
@@ -118,6 +121,24 @@ def words_that_are_not_maps_point_to_what_is_meant(folder):
         assert f"index: {word}}}" in tacit("check", file, "--set", f"protocol={word}", code=2)
 
 
+def what_is_closed_is_no_place_for_other_files(folder):
+    tacit("trial", folder / "here", "--port", 1)  # where nobody answers
+    with open(folder / "here/coordinator.yaml", "a", encoding="utf-8") as file:
+        file.write("log: {file: hub.log}\n")
+    (folder / "here/hub.log").touch(0o600)
+    daemon = subprocess.Popen(["/bin/sh", "-c", "exec \"$0\" coordinator --config here/coordinator.yaml 2>&-", program.TACIT + "d"], cwd=folder)
+    try:
+        for event, signum in ((" started: ", signal.SIGHUP), (" reload: ", signal.SIGTERM)):
+            end = time.monotonic() + 60
+            while event not in (folder / "here/hub.log").read_text(encoding="utf-8"):
+                assert daemon.poll() is None and time.monotonic() < end, (event, daemon.returncode)
+                time.sleep(0.05)
+            daemon.send_signal(signum)
+        assert daemon.wait(60) == 0
+    finally:
+        daemon.kill()
+
+
 def the_limit_of_confidence_is_said_alike(folder):
     file = write(folder)
     for value in ("0.4", "1", "1.5", "x"):
@@ -131,7 +152,8 @@ def the_limit_of_confidence_is_said_alike(folder):
 
 TESTS = [a_german_table_is_read, a_comma_can_be_set_and_is_named, a_name_may_begin_with_what_begins_comments, utf16_is_named,
          a_table_in_place_of_an_experiment_is_named, names_that_are_nearly_alike_are_a_warning,
-         words_that_are_not_maps_point_to_what_is_meant, rows_of_a_training_are_named, the_limit_of_confidence_is_said_alike]
+         words_that_are_not_maps_point_to_what_is_meant, rows_of_a_training_are_named, what_is_closed_is_no_place_for_other_files,
+         the_limit_of_confidence_is_said_alike]
 
 
 if __name__ == "__main__":
