@@ -886,6 +886,7 @@ static enum tacit_status write_term(struct coordinator *coordinator)
 static enum tacit_status write_end(struct coordinator *coordinator)
 {
     bool const was_over = live_runs_is_over(&coordinator->runs);
+    see_standstill(coordinator); /* else the result reckons its times from the machine's start */
     if (!was_over)
         end_run(coordinator);
     enum tacit_status const status = coordinator->daemon.batch_is_open

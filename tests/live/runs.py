@@ -232,6 +232,8 @@ def file_with_the_same_number_or_a_run_under_way_is_refused_in_words(federation_
     require(code == 0, f"{code} {said}")
     federation.start("coordinator")
     wait_for("site-0 is asked", lambda: "join 2" in json.dumps(federation.site_status("site-0") or {}), 120)
+    result = json.loads(federation.text("coordinator", "/runs"))["runs"][0]["result"]
+    require(result["round_s"] == result["still_s"] == 0, f"as if the machine were as old as its round: {result}")
     require(federation.site_status("site-0")["runs"]["over"], "the word of its coordinator ends a run")
     control(federation, "site-0", "join", "2")
     in_second(federation, ["site-0"])
