@@ -534,6 +534,14 @@ TEST(lies_are_seen)
     struct tacit_helper_answer *const one = step(&world, request, &persist);
     memcpy(world.helper, clone, size);
     struct tacit_helper_answer *const other = step(&world, request, &persist);
+    struct tacit_helper_answer const forged = {.verdict = TACIT_HELPER_ANSWERED,
+                                               .count = 1,
+                                               .number = 1,
+                                               .site_count = SITES,
+                                               .sites = one->sites,
+                                               .words = one->words};
+    assert_int_equal(tacit_helper_hub_close(world.hub, &forged, &range, &outcome, &agents, totals),
+                     TACIT_MALFORMED); /* its head is another one's */
     struct tacit_helper_range const narrow = {.low = 0, .high = 1};
     assert_int_equal(tacit_helper_hub_close(world.hub, one, &narrow, &outcome, &agents, totals),
                      TACIT_OK);
