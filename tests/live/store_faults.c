@@ -113,7 +113,7 @@ STORE_TEST(trouble_names_the_path_and_the_reason)
     store = store_model_open(store_directory);
     fault_vfs_arm((struct fault_plan){.calls = FAULT_SYNC, .reason = EIO});
     assert_int_equal(store_model_batch(store, 1), TACIT_IO);
-    assert_non_null(strstr(live_store_trouble(store), "I/O error (SQLite error 1034"));
+    assert_non_null(strstr(live_store_trouble(store), "I/O error (SQLite error 1034)"));
     live_store_close(store);
 }
 

@@ -49,7 +49,8 @@ void rule_elim_configure(struct storm_world *world, uint32_t sites, bool has_cha
     for (uint32_t site = 0; site < world->sites; site++)
         own->sites[site] = (struct tacit_elim_agent_config){
             STORM_SITE_OF_ROUNDS(world, own->hub, site),
-            .epoch_max = storm_below(world, 10) == 0 ? 3 : 0, .change_max = own->hub.change_max};
+            .epoch_max = storm_below(world, 10) == 0 ? 1 + world->sites % 3 : 0,
+            .change_max = own->hub.change_max};
 }
 
 static const struct rule_elim_sites agents;
@@ -369,5 +370,5 @@ const struct storm_rule rule_elimination = {.name = "elimination",
                                             .restore = restore,
                                             .operate = operate,
                                             .found = {21570, 3183, 51441},
-                                            .digest = UINT64_C(0x3ed8a540b5d9c1ce),
-                                            .verdicts = UINT64_C(0x0700d3711b288f8e)};
+                                            .digest = UINT64_C(0xacb1e2f225567842),
+                                            .verdicts = UINT64_C(0xe173420b23c11d19)};

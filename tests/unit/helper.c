@@ -656,6 +656,14 @@ TEST(equal_randomness_is_hedged)
     end(&world);
 }
 
+TEST(runs_that_cannot_be_have_no_hub)
+{
+    struct tacit_helper_run run = {.site_count = 2, .count_max = 1, .steps = 1};
+    assert_true(tacit_helper_hub_size(&run) > 0);
+    run.steps = 0;
+    assert_int_equal(tacit_helper_hub_size(&run), 0);
+}
+
 /* HELPER 2.4: 35 at epsilon 1 and n 1; beyond it a total is in 1e12 runs once. */
 TEST(slack_is_as_specified)
 {

@@ -199,13 +199,11 @@ void tacit_glm_sound_hub_close(struct tacit_glm_sound_hub *hub, uint32_t sites,
 void tacit_glm_sound_hub_end(struct tacit_glm_sound_hub *hub, uint64_t now_us,
                              struct tacit_glm_sound_update *update)
 {
-    struct round_made made = {.persist = true};
-    TACIT_ASSERT(has_helper(hub) && hub->desk.phase != ROUND_NEW);
+    struct round_made made;
+    TACIT_ASSERT(has_helper(hub));
     hub->round = hub->config.model.batch_count + 1;
     struct round_hub const round = round_of(hub);
-    round_hub_await(&round, true);
-    round_answer_order(&made, TACIT_EVERYONE);
-    round_desk_end_step(&hub->desk, now_us, round.timeout_us, true, false);
+    round_finish(&round, now_us, &made);
     fill_update(hub, &made, update);
 }
 

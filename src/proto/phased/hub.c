@@ -272,13 +272,11 @@ enum tacit_status tacit_phased_hub_change(struct tacit_phased_hub *hub, uint32_t
 void tacit_phased_hub_end(struct tacit_phased_hub *hub, uint64_t now_us,
                           struct tacit_phased_update *update)
 {
-    struct round_made made = {.persist = true};
-    TACIT_ASSERT(hub->desk.phase != ROUND_NEW && now_us >= hub->desk.now_us);
+    struct round_made made;
+    TACIT_ASSERT(hub->desk.phase != ROUND_NEW);
     tacit_phased_judge_end(judge_of(hub));
     struct round_hub const round = round_of(hub);
-    round_hub_await(&round, true);
-    round_answer_order(&made, TACIT_EVERYONE);
-    round_desk_end_step(&hub->desk, now_us, round.timeout_us, true, false);
+    round_finish(&round, now_us, &made);
     fill_update(hub, &made, update);
 }
 

@@ -113,6 +113,16 @@ void round_close(const struct round_rule *rule, void *hub, uint32_t sites, const
     round_desk_end_step(round.desk, now_us, round.timeout_us, true, false);
 }
 
+void round_finish(const struct round_hub *round, uint64_t now_us, struct round_made *made)
+{
+    TACIT_ASSERT(round->desk->phase != ROUND_NEW);
+    TACIT_ASSERT(now_us >= round->desk->now_us);
+    *made = (struct round_made){.persist = true};
+    round_hub_await(round, true);
+    round_answer_order(made, TACIT_EVERYONE);
+    round_desk_end_step(round->desk, now_us, round->timeout_us, true, false);
+}
+
 /* ---- Events ---- */
 
 static enum tacit_status on_start(const struct round_rule *rule, void *hub, uint64_t term,

@@ -76,6 +76,9 @@ void round_end(const struct round_rule *rule, void *hub, struct round_made *made
 void round_close(const struct round_rule *rule, void *hub, uint32_t sites, const int64_t *totals,
                  uint64_t now_us, struct round_made *made);
 
+/* The operator ends the run: no round follows, and all hear the last order. */
+void round_finish(const struct round_hub *round, uint64_t now_us, struct round_made *made);
+
 /* Would the round be complete with so many more reports, of so many sites? */
 bool round_is_complete(const struct round_rule *rule, void *hub, uint32_t reports, uint32_t sites);
 
