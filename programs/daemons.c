@@ -370,9 +370,9 @@ static int coordinator_command(const struct command *command, int argc, char **a
     struct request request = {0};
     struct tacit_error error = {""};
     command_parse(command, &request, argc, argv);
-    if (request.recovers && request.begins_term)
-        command_refuse(command, "--recover begins a term by itself where one is needed: allowed is "
-                                "one of --recover and --new-term");
+    if (request.checks + request.recovers + request.begins_term + request.ends_run > 1)
+        command_refuse(command, "allowed is one of --check, --new-term, --recover (which begins a "
+                                "term by itself where one is needed) and --end-run");
     if (request.lost_run != NULL && !(request.recovers || request.begins_term || request.ends_run))
         command_refuse(command, "--run names the run of a state that is lost: use it with "
                                 "--new-term, --recover or --end-run");
