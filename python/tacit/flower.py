@@ -39,8 +39,9 @@ class Pause(FedAvg):  # type: ignore[misc]  # flwr is not installed where types 
     users_per_round: so many train in a round. selector: one that goes on, or its keywords without sizes and
     users_per_round, {"latency_min": 0.05, "epsilon": 40.0}. latency_key, size_key, id_key: names of what clients report;
     spent_key: of the epsilon that a client has spent in all, if clients keep the books themselves. deadline: what a client
-    without an answer counts as, in the clients' unit. state: a file that holds the selection after each round, so that a
-    server that is started again goes on. fedavg: the arguments of FedAvg; fraction_train has no meaning here.
+    without an answer counts as, in the clients' unit. state: a file that holds the selection, and before a round whom it
+    asks, so that a server that is started again goes on: whom one asked before it died has paid, and gave no answer. fedavg:
+    the arguments of FedAvg; fraction_train has no meaning here.
     """
 
     def __init__(self, *, users_per_round: int, selector: Union[Selector, Mapping[str, Any], None] = None,
@@ -111,9 +112,12 @@ class Pause(FedAvg):  # type: ignore[misc]  # flwr is not installed where types 
     def configure_train(self, server_round: int, arrays: Any, config: Any, grid: Any) -> Iterable[Any]:
         self._meet(grid)
         assert self.selector is not None
+        if self._asked:  # nothing came of that round, and whom it asked may have taken part
+            self._observe([])
         node_of = {part: node for node, part in self._partition_of.items()}
         there = [user for user, part in enumerate(self._ids) if part in node_of]
         self._asked = [int(user) for user in self.selector.select(available=np.array(there, dtype=np.int64))]
+        self._save()
         self.chosen.append([self._ids[user] for user in self._asked])
         _LOG.log(INFO, "round %d: partitions %s", server_round, self.chosen[-1])
         config["server-round"] = server_round
@@ -156,20 +160,26 @@ class Pause(FedAvg):  # type: ignore[misc]  # flwr is not installed where types 
     def _save(self) -> None:
         if self.state is None or self.selector is None:
             return
-        data = {"ids": self._ids, "selector": base64.b64encode(self.selector.to_bytes()).decode()}
+        data = {"ids": self._ids, "asked": self._asked, "selector": base64.b64encode(self.selector.to_bytes()).decode()}
         with tempfile.NamedTemporaryFile("w", dir=self.state.parent, delete=False, encoding="utf-8") as file:
             json.dump(data, file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(file.name, self.state)
+        folder = os.open(self.state.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
     def _load(self) -> None:
         assert self.state is not None
         try:
             data = json.loads(self.state.read_text(encoding="utf-8"))
             self._ids = [int(part) for part in data["ids"]]
+            self._asked = [int(user) for user in data.get("asked", [])]
             self.selector = Selector.from_bytes(base64.b64decode(data["selector"], validate=True))
         except (ValueError, KeyError, TypeError) as error:
             raise StateError(f"{self.state}: it is not the state of a selection: {error}") from error
-        if len(self._ids) != len(self.selector.scores()["counts"]):
+        if len(self._ids) != len(self.selector.scores()["counts"]) or not set(self._asked) <= set(range(len(self._ids))):
             raise StateError(f"{self.state}: it names {len(self._ids)} clients for another number of users")

@@ -165,6 +165,17 @@ class Strategy(unittest.TestCase):
             with self.assertRaises(tacit.StateError):
                 strategy_of(state=path)
 
+    def test_whom_a_server_asked_before_it_died_has_paid(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept = {"selector": {"latency_min": 0.05, "epsilon": 40.0}, "state": Path(folder) / "selection"}
+            grid = FakeGrid(nodes_of(CLIENTS))
+            strategy_of(**kept).configure_train(1, arrays_of(0.0), ConfigRecord(), grid)
+            again = strategy_of(**kept)
+            play(again, grid, 1)
+            self.assertEqual(again.chosen, [[5, 6, 7, 8, 9]])
+            self.assertEqual(again.selector.scores()["counts"].tolist(), [1] * CLIENTS)
+            self.assertTrue((again.selector.scores()["spent"] > 0).all())
+
     def test_what_clients_say_they_spent_is_what_counts(self):
         strategy = strategy_of(selector={"latency_min": 0.05, "epsilon": 40.0}, spent_key="num-examples")
         play(strategy, FakeGrid(nodes_of(CLIENTS), {part: part + 1 for part in range(CLIENTS)}), 1)

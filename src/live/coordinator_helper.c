@@ -26,6 +26,13 @@ void live_helper_send(struct live_daemon *daemon, const char *topic, const uint8
                       size_t size)
 {
     uint8_t digest[TACIT_SHA256_BYTES];
+    if (size > LIVE_TRUST_BYTES_MAX) {
+        live_log(LIVE_LOG_ERROR, "size",
+                 "a message of %zu bytes is not sent: it has too many grants that no round has "
+                 "counted; at most %u bytes go to the other aggregator",
+                 size, LIVE_TRUST_BYTES_MAX);
+        return;
+    }
     uint32_t const count = size <= live_piece_bytes_max() ? 0 : live_piece_count(size);
     if (count == 0)
         live_daemon_send(daemon, topic, bytes, size, true);

@@ -27,7 +27,7 @@ struct live_helper_desk {
 };
 
 /* Either to the other: whole, and the broker keeps it; or in pieces, which are said again when the
- * whole is. */
+ * whole is. One that is longer than LIVE_TRUST_BYTES_MAX is not said, and the log says so. */
 void live_helper_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
                       size_t size);
 

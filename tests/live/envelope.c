@@ -440,6 +440,16 @@ TEST(pieces_are_whole_or_nothing)
     free(message);
 }
 
+/* Nobody could put its pieces together: it goes nowhere, and stops nobody. */
+TEST(message_to_a_helper_that_is_too_long_is_not_sent)
+{
+    struct live_daemon daemon = {.bus = NULL};
+    uint8_t *const message = calloc(1, LIVE_TRUST_BYTES_MAX + 1u);
+    assert_non_null(message);
+    live_helper_send(&daemon, "topic", message, LIVE_TRUST_BYTES_MAX + 1u);
+    free(message);
+}
+
 /* ---- Answers as files ------------------------------------------------------------------------ */
 
 /* The coordinator takes one in the round before the one that removes it; what it cannot read it
