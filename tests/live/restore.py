@@ -289,7 +289,7 @@ def wrong_words_are_refused(federation_of):
     federation = begin(federation_of)
     federation.lose("coordinator")
     code, said = federation.run_to_end("coordinator", "--recover", "--new-term")
-    require(code == 2 and "one of --recover and --new-term" in said, f"{code} {said}")
+    require(code == 2 and "allowed is one of" in said, f"{code} {said}")
     code, said = federation.run_to_end("coordinator", "--sites", "2")
     require(code == 2 and "--recover" in said, f"{code} {said}")
     code, said = federation.run_to_end("coordinator", "--recover", "--run", "1")
