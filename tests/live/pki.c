@@ -1,6 +1,7 @@
 /* Certificates for trials: files and their modes, what is kept, what openssl thinks of the chain,
  * what is revoked, and what live_pki_check refuses. */
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "../support/testing.h"
 #include "../../src/live/pki/pki.h"
@@ -297,6 +298,40 @@ TEST_WITH(revoked_name_gets_a_new_pair_and_the_old_one_is_worthless, set_up, tea
     make(&config);
     assert_int_not_equal(verify_against_list("old.crt"), 0); /* the list only grows */
     assert_int_equal(verify_against_list("coordinator.crt"), 0);
+}
+
+/* Who read the list before another one wrote it must not write it after. */
+TEST_WITH(revocations_at_once_all_stand_on_the_list, set_up, tear_down)
+{
+    enum { SITES = 8 };
+    static const char *const sites[SITES] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    char old[SITES][TEXT_BYTES];
+    char name[16];
+    pid_t children[SITES];
+    struct live_pki_config config = made();
+    config.names = sites;
+    config.name_count = SITES;
+    make(&config);
+    for (size_t i = 0; i < SITES; i++) {
+        (void)snprintf(name, sizeof name, "%s.crt", sites[i]);
+        read_text(name, old[i]);
+    }
+    for (size_t i = 0; i < SITES; i++) {
+        children[i] = fork();
+        if (children[i] == 0)
+            _exit(live_pki_revoke(directory, &sites[i], 1, &error) == TACIT_OK ? 0 : 1);
+        assert_true(children[i] > 0);
+    }
+    for (size_t i = 0; i < SITES; i++) {
+        int code = 0;
+        assert_int_equal(waitpid(children[i], &code, 0), children[i]);
+        assert_int_equal(code, 0);
+    }
+    for (size_t i = 0; i < SITES; i++) {
+        temp_file_write(directory, "old.crt", old[i]);
+        assert_int_not_equal(verify_against_list("old.crt"), 0);
+    }
+    assert_int_equal(verify_against_list("north.crt"), 0);
 }
 
 TEST_WITH(revocation_that_broke_off_is_finished_by_the_next, set_up, tear_down)

@@ -32,8 +32,9 @@ enum tacit_status live_pki_make(const struct live_pki_config *config, struct tac
 
 /* Puts the certificates NAME.crt and NAME.sign.crt on the list ca.crl, then removes them and their
  * keys, so that live_pki_make gives the name new pairs. All names or, if one cannot be revoked,
- * none. The list is good for as long as the CA is. "broker" cannot be revoked: it would have to
- * keep itself out. Errors: TACIT_INVALID, TACIT_IO, with error->text. */
+ * none; of several calls at once each waits for the others. The list is good for as long as the CA
+ * is. "broker" cannot be revoked: it would have to keep itself out. Errors: TACIT_INVALID,
+ * TACIT_IO, with error->text. */
 enum tacit_status live_pki_revoke(const char *directory, const char *const *names,
                                   size_t name_count, struct tacit_error *error);
 

@@ -5,11 +5,13 @@
 #include "pki_files.h"
 #include "../daemon/refusal.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@
 struct authority {
     const char *directory;
     struct pki_path list_file;
+    int lock; /* on the directory; -1: none */
     X509 *ca;
     EVP_PKEY *key;
     X509_CRL *list;
@@ -50,8 +53,19 @@ static enum tacit_status open_list(struct authority *authority, struct tacit_err
                        authority->list_file.bytes);
 }
 
+/* From here on nobody else changes the list: who read it before and wrote it after us would take
+ * our entries off it, and their certificates are gone by then. Waits. Where a file system knows no
+ * such lock, revocations have to come one after the other. */
+static void lock_list(struct authority *authority)
+{
+    authority->lock = open(authority->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (authority->lock >= 0)
+        (void)flock(authority->lock, LOCK_EX);
+}
+
 static enum tacit_status open_authority(struct authority *authority, struct tacit_error *error)
 {
+    lock_list(authority);
     authority->list_file = pki_path_make(authority->directory, PKI_CA_NAME, ".crl");
     TACIT_TRY(pki_read_authority(authority->directory, &authority->ca, &authority->key, error));
     return open_list(authority, error);
@@ -62,6 +76,8 @@ static void close_authority(struct authority *authority)
     X509_CRL_free(authority->list);
     EVP_PKEY_free(authority->key);
     X509_free(authority->ca);
+    if (authority->lock >= 0)
+        (void)close(authority->lock);
     ERR_clear_error();
 }
 
@@ -189,7 +205,7 @@ enum tacit_status live_pki_revoke(const char *directory, const char *const *name
                                   size_t name_count, struct tacit_error *error)
 {
     TACIT_ASSERT(names != NULL || name_count == 0);
-    struct authority authority = {.directory = directory};
+    struct authority authority = {.directory = directory, .lock = -1};
     TACIT_TRY(pki_check_directory(directory, error));
     TACIT_TRY(check_names(names, name_count, error));
     enum tacit_status const status = revoke_all(&authority, names, name_count, error);
