@@ -71,11 +71,20 @@ def create_ledger(path: Union[str, "os.PathLike[str]"], *, dataset: str, epsilon
     budget = Selector([1], users_per_round=1, epsilon=epsilon, eta=eta, budgets=budgets, latency_min=1.0, seed=0)
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
     os.close(handle)
-    with _transaction(Path(path)) as database:
+    try:
+        _fill_ledger(Path(path), dataset, float(epsilon), budget)
+    except BaseException:
+        if os.path.getsize(path) == 0:  # nothing was committed: no ledger is there, and none is in the way of one
+            os.unlink(path)
+        raise
+
+
+def _fill_ledger(path: Path, dataset: str, epsilon: float, budget: Selector) -> None:
+    with _transaction(path) as database:
         database.execute(f"PRAGMA application_id = {_APPLICATION}")
         for statement in _SCHEMA.split(";"):
             database.execute(statement)
-        database.execute("INSERT INTO ledger VALUES (1, ?, ?, ?)", (dataset, float(epsilon), budget.to_bytes()))
+        database.execute("INSERT INTO ledger VALUES (1, ?, ?, ?)", (dataset, epsilon, budget.to_bytes()))
 
 
 def _open_budget(database: sqlite3.Connection, path: Path) -> Tuple[Any, Selector]:

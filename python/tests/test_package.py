@@ -306,7 +306,10 @@ class Release(unittest.TestCase):
         for epsilon in (0.0, math.inf, 2e5):
             with self.assertRaises(ValueError):
                 tacit.create_ledger(self.path + "2", dataset="d", epsilon=epsilon)
-        self.assertFalse(os.path.exists(self.path + "2"))
+        with self.assertRaises(sqlite3.Error):
+            tacit.create_ledger(self.path + "2", dataset=None, epsilon=1.0)
+        self.assertFalse(os.path.exists(self.path + "2"))  # nothing half made is in the way
+        tacit.create_ledger(self.path + "2", dataset="d", epsilon=1.0)
         for wrong in ({"update": []}, {"update": [[1.0]]}, {"clip": 0.0}, {"clip": math.inf}, {"round_id": b""},
                       {"round_id": "a"}, {"model_hash": None}):
             with self.assertRaises(ValueError, msg=wrong):
