@@ -65,6 +65,10 @@ def _write_frame(frame: Any, path: Path) -> str:
     columns = plain(frame)
     if isinstance(columns, list):  # a list of rows
         columns = {name: [row[name] for row in columns] for name in columns[0]}
+    columns = {name: list(values) for name, values in columns.items()}
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"the columns of a log differ in length: {lengths}; allowed: a value a row in each")
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)

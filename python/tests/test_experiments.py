@@ -209,6 +209,8 @@ class Commands(unittest.TestCase):
             tacit.evaluate(rows=rows, propensity="uniform", policies={"strange": lambda rows: ["c"] * len(rows)})
         with self.assertRaisesRegex(ValueError, "no column 'age'"):
             tacit.evaluate(rows=rows, propensity="uniform", contexts=["age"])
+        with self.assertRaisesRegex(ValueError, r"differ in length: \{'arm': 3, 'reward': 2\}"):
+            tacit.evaluate(rows={"arm": ["a", "b", "a"], "reward": [1, 0]}, propensity="uniform")
 
     def test_a_comparison_has_a_cell_a_setting_and_a_picture(self):
         found = tacit.compare(UCB1, over={"protocol.index": ["ucb1", "moss"], "agents": [1, 2]})
