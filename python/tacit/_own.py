@@ -1,7 +1,9 @@
 """Policies that are written in Python, played by the simulator beside its own protocols."""
 import copy
 import itertools
+import json
 import os
+import re
 import threading
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
@@ -274,6 +276,7 @@ def named(policies: Sequence[Policy]) -> Dict[str, Policy]:
 
 
 def protocol_of(name: str) -> str:
-    """The section `protocol` that plays it."""
+    """The section `protocol` that plays it: its name in quotes where a bare one would be read as more, with no bracket that has no other."""
+    if not re.fullmatch(r"[A-Za-z_](?:[\w .+-]|\([\w .+-]*\))*(?<! )", name):
+        name = re.sub(r"[][(){}]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(name, ensure_ascii=False))
     return f"{{kind: own, policy: {name}}}"
-

@@ -347,6 +347,13 @@ class Own(unittest.TestCase):
         regrets = [cell.metrics["regret"]["mean"] for cell in found.cells]
         self.assertLess(regrets[1], regrets[2])
 
+    def test_a_name_may_have_what_means_something_in_a_file(self):
+        for name in ("UCB (mine)", "a, b: c", "x {y", "f(x", "# one", 'say "no"', "007", "- a"):
+            policy = Drawn()
+            policy.name = name
+            self.assertGreater(tacit.run(UCB1, policy=policy).metrics["regret"]["mean"], 0)
+            self.assertEqual([cell.error for cell in tacit.compare([UCB1, policy, Halves()]).cells], [None] * 3)
+
     def test_an_environment_is_played_by_policies_and_by_the_program_s_protocols(self):
         made = {**UCB1, "environment": Beta()}
         first = tacit.compare([{**made, "privacy": {"mode": "sound", "epsilon": 2, "range": [0, 1]}, "protocol": {"kind": "elimination"}, "horizon": 5000}, Halves()])
