@@ -7,6 +7,7 @@
 #include "../src/study/forecast.h"
 #include "tacit/data.h"
 #include "tacit/family.h"
+#include "tacit/report.h"
 
 #define COMPONENTS_SHOWN 8u
 
@@ -62,7 +63,9 @@ static void print_network(const struct tacit_experiment *experiment)
 static void print_padded(const char *text, int width)
 {
     int const shown = (int)tacit_text_characters(text, strlen(text));
-    (void)printf(" %s%*s", text, shown < width ? width - shown : 0, "");
+    (void)putchar(' ');
+    tacit_report_print_text(stdout, text);
+    (void)printf("%*s", shown < width ? width - shown : 0, "");
 }
 
 static void print_cell(const struct tacit_log *log, uint32_t agent, uint32_t arm)
@@ -150,6 +153,16 @@ static void print_privacy(const struct tacit_experiment *experiment)
     (void)printf("  %s\n\n", experiment->statement);
 }
 
+/* It has names of the data. */
+static void print_remark(const char *remark)
+{
+    if (*remark == '\0')
+        return;
+    (void)printf("data: ");
+    tacit_report_print_text(stdout, remark);
+    (void)putchar('\n');
+}
+
 static void print_head(const char *file, const struct tacit_experiment *experiment)
 {
     struct tacit_labels const *const labels = experiment->family->labels;
@@ -177,8 +190,7 @@ static int check_command(const struct command *command, int argc, char **argv)
     if (status != TACIT_OK)
         return command_report_file(status, &error);
     print_head(arguments.file, &experiment);
-    if (experiment.remark[0] != '\0')
-        (void)printf("data: %s\n", experiment.remark);
+    print_remark(experiment.remark);
     if (experiment.note[0] != '\0')
         (void)printf("%s\n", experiment.note);
     (void)printf("\n");

@@ -450,6 +450,10 @@ enum tacit_status tacit_report_plan_write(const struct tacit_report_plan *plan,
 void tacit_report_print_json(FILE *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Prints a text for people, on a terminal, say: what would command that, or turn the direction of
+ * what is read, is shown as U+FFFD, and white space of any kind as a blank. */
+void tacit_report_print_text(FILE *out, const char *text);
+
 /* ---- Words ------------------------------------------------------------------------------------
  */
 

@@ -198,7 +198,7 @@ enum tacit_status tacit_report_plan_table(const struct tacit_report_plan *plan, 
     if (plan->days[0] != '\0')
         (void)fprintf(out, "%s\n", plan->days);
     if (plan->remark != NULL)
-        (void)fprintf(out, "data: %s\n", plan->remark);
+        term_put(out, "data: %s\n", plan->remark);
     put_lines(plan, out);
     put_notes(plan, out);
     report_locale_leave(before);

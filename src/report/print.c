@@ -112,3 +112,9 @@ void tacit_report_print_json(FILE *out, const char *format, ...)
     va_end(values);
     report_locale_leave(before);
 }
+
+void tacit_report_print_text(FILE *out, const char *text)
+{
+    TACIT_ASSERT(text != NULL);
+    report_put(out, text, REPORT_TERMINAL);
+}

@@ -108,6 +108,15 @@ def names_that_are_nearly_alike_are_a_warning(folder):
     assert "'Bonn' and 'bonn' are two agents" in tacit("check", file, "--set=agents=3")
 
 
+def names_do_not_command_the_terminal(folder):
+    file = write(folder, shops=("A\x1b[2J", "B\x07"), offers=("x\x1b]0;mine\x07", "X\x1b]0;mine\x07"))
+    table = (folder / "t.csv").read_text(encoding="utf-8")
+    (folder / "t.csv").write_text(table.replace("X\x1b]0;mine\x07,1", "X\x1b]0;mine\x07,0"), encoding="utf-8")  # something to tell apart
+    for words in (("check", file), ("plan", file, "--runs=2", "--quiet"), ("run", file), ("evaluate", file, WITH)):
+        said = tacit(*words)
+        assert "mine" in said and not set(said) & {"\x1b", "\x07"}, said
+
+
 def words_that_are_not_maps_point_to_what_is_meant(folder):
     file = write(folder)
     for setting, said in (("network=ring", "network: 'ring' is a word, and a map of keys is expected, like {kind: ring}"),
@@ -151,7 +160,7 @@ def the_limit_of_confidence_is_said_alike(folder):
 
 
 TESTS = [a_german_table_is_read, a_comma_can_be_set_and_is_named, a_name_may_begin_with_what_begins_comments, utf16_is_named,
-         a_table_in_place_of_an_experiment_is_named, names_that_are_nearly_alike_are_a_warning,
+         a_table_in_place_of_an_experiment_is_named, names_that_are_nearly_alike_are_a_warning, names_do_not_command_the_terminal,
          words_that_are_not_maps_point_to_what_is_meant, rows_of_a_training_are_named, what_is_closed_is_no_place_for_other_files,
          the_limit_of_confidence_is_said_alike]
 

@@ -58,6 +58,7 @@ static enum tacit_status open_list(struct authority *authority, struct tacit_err
  * such lock, revocations have to come one after the other. */
 static void lock_list(struct authority *authority)
 {
+    TACIT_ASSERT(authority->lock < 0);
     authority->lock = open(authority->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (authority->lock >= 0)
         (void)flock(authority->lock, LOCK_EX);
