@@ -3,6 +3,7 @@ import csv
 import json
 import math
 import os
+import re
 import shutil
 import tempfile
 import weakref
@@ -42,10 +43,16 @@ def plain(value: Any) -> Any:
     return value
 
 
+def dumped(value: Any, **how: Any) -> str:
+    """As JSON that is YAML, too, which knows no pairs of surrogates: what lies beyond U+FFFF is one escape there."""
+    return re.sub(r"\\u(d[89ab]..)\\u(d[c-f]..)", lambda found: f"\\U{0x10000 + ((int(found[1], 16) & 0x3ff) << 10 | int(found[2], 16) & 0x3ff):08x}",
+                  json.dumps(value, **how))
+
+
 def word(value: Any) -> str:
     """The value as --set and --over take it."""
     made = plain(value)
-    return made if isinstance(made, str) else json.dumps(made)
+    return made if isinstance(made, str) else dumped(made)
 
 
 def write_means(means: Any, path: Path) -> str:
@@ -114,7 +121,7 @@ def write(experiment: Optional[Experiment], sections: Mapping[str, Any], folder:
         raise TypeError("what is to be run? allowed: a path, a mapping, or sections like environment={...}")
     made = _resolve({"name": "experiment", **sections}, folder)
     path = folder / name
-    path.write_text(json.dumps(_absolute(plain(made)), indent=1), encoding="utf-8")
+    path.write_text(dumped(_absolute(plain(made)), indent=1), encoding="utf-8")
     return str(path)
 
 

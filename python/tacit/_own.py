@@ -1,7 +1,6 @@
 """Policies that are written in Python, played by the simulator beside its own protocols."""
 import copy
 import itertools
-import json
 import os
 import re
 import threading
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ._errors import ExperimentError
-from ._experiment import write_means
+from ._experiment import dumped, write_means
 from ._program import FAILURES
 
 _CDEF = """
@@ -278,5 +277,5 @@ def named(policies: Sequence[Policy]) -> Dict[str, Policy]:
 def protocol_of(name: str) -> str:
     """The section `protocol` that plays it: its name in quotes where a bare one would be read as more, with no bracket that has no other."""
     if not re.fullmatch(r"[A-Za-z_](?:[\w .+-]|\([\w .+-]*\))*(?<! )", name):
-        name = re.sub(r"[][(){}]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(name, ensure_ascii=False))
+        name = re.sub(r"[][(){}]", lambda found: f"\\u{ord(found[0]):04x}", dumped(name))
     return f"{{kind: own, policy: {name}}}"

@@ -397,6 +397,11 @@ class Values(unittest.TestCase):
     def test_numbers_of_numpy_and_inf_are_written_as_files_have_them(self):
         self.assertEqual(_experiment.plain({"a": np.float64(0.5), "b": np.arange(2), "c": math.inf, "d": (1, [2])}), {"a": 0.5, "b": [0, 1], "c": "inf", "d": [1, [2]]})
         self.assertEqual(_experiment.word({"kind": "own"}), '{"kind": "own"}')
+        self.assertEqual(_experiment.word(["\U0001f355", "\u00e9", "\\ud83c\\udf55"]), r'["\U0001f355", "\u00e9", "\\ud83c\\udf55"]')
+
+    def test_names_may_have_any_character(self):
+        for name in ("Pizza \U0001f355", "\u00d6l", "back\\slash"):
+            self.assertEqual(tacit.run({**UCB1, "name": name, "runs": 1}).to_dict()["name"], name)
 
 
 if __name__ == "__main__":
