@@ -64,6 +64,14 @@ def write_means(means: Any, path: Path) -> str:
     return str(path)
 
 
+def present(value: Any) -> Any:
+    """Empty where it is missing: None, NaN, and what pandas has for them; as frames write themselves."""
+    try:
+        return "" if value is None or bool(value != value) else value
+    except TypeError:  # pandas.NA is neither
+        return ""
+
+
 def _write_frame(frame: Any, path: Path) -> str:
     """As CSV: a frame, a mapping of columns or a list of rows."""
     if hasattr(frame, "to_csv"):
@@ -72,7 +80,7 @@ def _write_frame(frame: Any, path: Path) -> str:
     columns = plain(frame)
     if isinstance(columns, list):  # a list of rows
         columns = {name: [row[name] for row in columns] for name in columns[0]}
-    columns = {name: list(values) for name, values in columns.items()}
+    columns = {name: [present(value) for value in values] for name, values in columns.items()}
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"the columns of a log differ in length: {lengths}; allowed: a value a row in each")

@@ -3,7 +3,7 @@ import csv
 import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
-from ._experiment import plain
+from ._experiment import plain, present
 
 Policy = Union[str, Sequence[str], Callable[[Any], Any]]
 
@@ -28,7 +28,7 @@ def _order(arms: Sequence[Any]) -> List[str]:
     def key(text: str) -> Any:
         number = text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
         return (0, len(text), text.encode()) if number else (1, 0, text.encode())
-    return sorted({str(arm) for arm in arms}, key=key)
+    return sorted({str(arm) for arm in map(present, arms) if str(arm).strip()}, key=key)
 
 
 def _called(name: str, policy: Callable[[Any], Any], rows: Any, columns: Dict[str, List[Any]], arms: List[str]) -> Dict[str, Any]:

@@ -209,6 +209,12 @@ class Commands(unittest.TestCase):
             tacit.evaluate(rows=rows, propensity="uniform", policies={"strange": lambda rows: ["c"] * len(rows)})
         with self.assertRaisesRegex(ValueError, "no column 'age'"):
             tacit.evaluate(rows=rows, propensity="uniform", contexts=["age"])
+        found = tacit.evaluate(rows={"arm": ["a", "b", math.nan] * 40, "reward": [1, 0, 1] * 40, "age": [30.0, None, 50.0] * 40}, propensity="uniform",
+                               policies={"even": lambda rows: [[0.5, 0.5]] * 120}).estimates.rows  # a row without an arm is none of an arm "nan"
+        self.assertEqual({row["arm"]: row["ips"] for row in found}, {"a": 1, "b": 0})
+        with self.assertRaisesRegex(tacit.ExperimentError, "a context has one in each row"):  # and numbers stay numbers
+            tacit.evaluate(rows={"arm": ["a", "b"] * 40, "reward": [1, 0] * 40, "age": [30, 40, 50, math.nan] * 20}, propensity="uniform", contexts=["age"],
+                           policies={"trained": "ridge"})
         with self.assertRaisesRegex(ValueError, r"differ in length: \{'arm': 3, 'reward': 2\}"):
             tacit.evaluate(rows={"arm": ["a", "b", "a"], "reward": [1, 0]}, propensity="uniform")
 
