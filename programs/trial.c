@@ -81,8 +81,7 @@ static void write_helper(FILE *out, const struct request *request)
                   request->port, request->hub);
 }
 
-/* It ends when all sites have joined, so that the first decision counts. */
-static void write_script(FILE *out)
+static void write_functions(FILE *out)
 {
     (void)fprintf(
         out,
@@ -99,10 +98,28 @@ static void write_script(FILE *out)
         "    \"$@\" >>\"$name.log\" 2>&1 &\n"
         "    echo $! >>pids\n"
         "}\n"
+        "# After a restart of the machine the number of one that was started here may be another's.\n"
+        "is_ours() {\n"
+        "    kill -0 $1 2>/dev/null || return 1\n"
+        "    [ ! -r /proc/$1/cmdline ] || tr '\\0' ' ' </proc/$1/cmdline |\n"
+        "        grep -q -e ' --config [a-z]*\\.yaml ' -e ' -c broker/mosquitto\\.conf '\n"
+        "}\n",
+        own_program());
+}
+
+/* It ends when all sites have joined, so that the first decision counts. */
+static void write_script(FILE *out)
+{
+    write_functions(out);
+    (void)fputs(
         "case ${1-} in\n"
         "start)\n"
-        "    [ ! -e pids ] || { echo 'it is running; stop it first: federation.sh stop' >&2; exit "
-        "1; }\n"
+        "    for process in $(cat pids 2>/dev/null); do\n"
+        "        is_ours $process || continue\n"
+        "        echo 'it is running; stop it first: federation.sh stop' >&2\n"
+        "        exit 1\n"
+        "    done\n"
+        "    rm -f pids\n"
         "    command -v mosquitto >/dev/null || { echo 'mosquitto is not installed' >&2; exit 1; "
         "}\n"
         "    launch broker mosquitto -c broker/mosquitto.conf\n"
@@ -134,10 +151,12 @@ static void write_script(FILE *out)
         "    ;;\n"
         "stop)\n"
         "    [ -e pids ] || exit 0\n"
-        "    kill $(cat pids) 2>/dev/null || true\n"
+        "    for process in $(cat pids); do\n"
+        "        ! is_ours $process || kill $process 2>/dev/null || true\n"
+        "    done\n"
         "    tries=0\n"
         "    for process in $(cat pids); do\n"
-        "        while kill -0 $process 2>/dev/null && [ $tries -le 100 ]; do\n"
+        "        while is_ours $process && [ $tries -le 100 ]; do\n"
         "            tries=$((tries + 1))\n"
         "            sleep 0.1\n"
         "        done\n"
@@ -149,7 +168,7 @@ static void write_script(FILE *out)
         "    exit 2\n"
         "    ;;\n"
         "esac\n",
-        own_program());
+        out);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------

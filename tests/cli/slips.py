@@ -148,6 +148,18 @@ def what_is_closed_is_no_place_for_other_files(folder):
         daemon.kill()
 
 
+def a_number_that_is_another_process_s_now_is_not_stopped(folder):
+    tacit("trial", folder / "there", "--port", 1)
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        (folder / "there/pids").write_text(f"{other.pid}\n", encoding="utf-8")
+        subprocess.run(["sh", folder / "there/federation.sh", "stop"], check=True)
+        assert other.poll() is None and not (folder / "there/pids").exists()
+    finally:
+        other.kill()
+        other.wait()
+
+
 def the_limit_of_confidence_is_said_alike(folder):
     file = write(folder)
     for value in ("0.4", "1", "1.5", "x"):
@@ -162,7 +174,7 @@ def the_limit_of_confidence_is_said_alike(folder):
 TESTS = [a_german_table_is_read, a_comma_can_be_set_and_is_named, a_name_may_begin_with_what_begins_comments, utf16_is_named,
          a_table_in_place_of_an_experiment_is_named, names_that_are_nearly_alike_are_a_warning, names_do_not_command_the_terminal,
          words_that_are_not_maps_point_to_what_is_meant, rows_of_a_training_are_named, what_is_closed_is_no_place_for_other_files,
-         the_limit_of_confidence_is_said_alike]
+         a_number_that_is_another_process_s_now_is_not_stopped, the_limit_of_confidence_is_said_alike]
 
 
 if __name__ == "__main__":
