@@ -80,6 +80,7 @@ def compare(experiments: Any, *, over: Optional[Mapping[str, Iterable[Any]]] = N
     files = [write(each, {}, part(written, i), f"experiment-{i}.yaml") for i, each in enumerate(given) if not isinstance(each, _own.Policy)]
     policies = _own.named([each for each in given if isinstance(each, _own.Policy)])
     environments = _environments(*given)
+    _own.refuse_alike(environments)
     if not files:
         raise TypeError("a policy is played in an experiment; allowed: a list that has one, too")
     grid: Dict[str, Iterable[Any]] = dict(over or {})

@@ -274,6 +274,13 @@ def named(policies: Sequence[Policy]) -> Dict[str, Policy]:
     return found
 
 
+def refuse_alike(environments: Sequence[Environment]) -> None:
+    """Experiments have the names of their environments: of two of one name, one would draw the rewards of both."""
+    for index, each in enumerate(environments):
+        if any(other is not each and name_of(other) == name_of(each) for other in environments[:index]):
+            raise ValueError(f"environment: two of them are called {name_of(each)!r}; allowed: a `name` each")
+
+
 def protocol_of(name: str) -> str:
     """The section `protocol` that plays it: its name in quotes where a bare one would be read as more, with no bracket that has no other."""
     if not re.fullmatch(r"[A-Za-z_](?:[\w .+-]|\([\w .+-]*\))*(?<! )", name):

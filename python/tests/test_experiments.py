@@ -372,6 +372,13 @@ class Own(unittest.TestCase):
             Wrong = type("Wrong", (Beta,), {"pull": lambda self, agent, arm, count, rng, told=told: told})
             with self.assertRaises((tacit.ExperimentError, tacit.PolicyError)):
                 tacit.run({**UCB1, "environment": Wrong()}, policy=Halves())
+        other = Beta()
+        other.means = [mean / 2 for mean in Beta.means]
+        pair = [{**made, "environment": each, "runs": 2, "horizon": 200} for each in (Beta(), other)]
+        with self.assertRaisesRegex(ValueError, "two of them are called 'Beta'"):
+            tacit.compare([*pair, Halves()])
+        other.name = "half"
+        self.assertEqual([cell.error for cell in tacit.compare([*pair, Halves()]).cells], [None] * 4)
         with self.assertRaisesRegex(ValueError, "means is empty"):
             tacit.run({**UCB1, "environment": tacit.Environment()})
 
