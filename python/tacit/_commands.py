@@ -65,7 +65,8 @@ def compare(experiments: Any, *, over: Optional[Mapping[str, Iterable[Any]]] = N
     """Experiments, and policies of your own, beside each other on one page: same instances, runs and points.
 
     experiments: one or a list of files, mappings and Policy objects; each policy plays in the place of the protocol of every experiment. over: values by
-    key, {"privacy.epsilon": [0.5, 1, 2]}. out: a folder that keeps what is finished, so that the same call goes on from there.
+    key, {"privacy.epsilon": [0.5, 1, 2]}. out: a folder that keeps what is finished, so that the same call goes on from there; it knows policies and
+    environments of your own by their names alone: changed ones need other names, or another folder.
     executor: any of concurrent.futures (a pool of processes, Dask's Client.get_executor(), mpi4py's) plays `shares` shares of one thread each; where its workers are
     other machines they have this package, and `out` is a folder that all of them see. A share that is lost costs itself: the same call goes on. The
     result is that of one machine, byte for byte. ExperimentError: a file, a key or a policy is wrong; TypeError: `over` has no list of values.
