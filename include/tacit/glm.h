@@ -178,7 +178,7 @@ struct tacit_glm_reward {
 };
 
 struct tacit_glm_event {
-    uint64_t now_us;
+    uint64_t now_us;             /* the driver's clock; never decreases, but with a START */
     enum tacit_event_kind kind;  /* EXPLOITED never */
     enum tacit_linalg_path path; /* of the machine that runs this step; nothing depends on it */
     union {

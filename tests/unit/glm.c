@@ -207,6 +207,46 @@ TEST(hub_outlives_what_makes_no_model)
     check_update(model, zeros, unit, hollow, TACIT_INVALID);
 }
 
+/* A machine that boots again counts from nothing. What waits does not wait for the clock of before.
+ */
+TEST(a_start_may_begin_the_clock_anew)
+{
+    uint64_t const before_us = 1000000000;
+    struct tacit_glm_model const model =
+        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 1, 2, 9);
+    struct tacit_glm_client_config const of_client = {.model = model, .resend_after_us = 1000};
+    struct tacit_glm_hub_config const of_hub = {
+        .model = model, .resend_after_us = 1000, .deadline_us = 3000, .backoff_us = 2000};
+    struct tacit_glm_client *const client = testing_malloc(tacit_glm_client_size(&of_client));
+    struct tacit_glm_hub *const hub = testing_malloc(tacit_glm_hub_size(&of_hub));
+    struct tacit_glm_message said = {.kind = TACIT_GLM_TRIGGER, .to = TACIT_HUB};
+    struct tacit_glm_event event = {
+        .now_us = before_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &said};
+    struct tacit_glm_update update;
+    assert_int_equal(tacit_glm_client_init(client, &of_client), TACIT_OK);
+    assert_int_equal(tacit_glm_hub_init(hub, &of_hub), TACIT_OK);
+    assert_int_equal(tacit_glm_hub_step(hub, &event, &update), TACIT_OK);
+    said = (struct tacit_glm_message){
+        .kind = TACIT_GLM_FREEZE, .from = TACIT_HUB, .sync = 1, .attempt = 1};
+    assert_int_equal(tacit_glm_client_step(client, &event, NULL, &update), TACIT_OK);
+    assert_true(update.deadline_us > before_us);
+    event = (struct tacit_glm_event){.now_us = before_us + 3000, .kind = TACIT_EVENT_TIMEOUT};
+    assert_int_equal(tacit_glm_hub_step(hub, &event, &update), TACIT_OK); /* gives it up */
+    assert_true(update.deadline_us == before_us + 5000);
+    event = (struct tacit_glm_event){.now_us = 7, .kind = TACIT_EVENT_START};
+    assert_int_equal(tacit_glm_client_step(client, &event, NULL, &update), TACIT_OK);
+    assert_true(update.deadline_us == 7);
+    assert_int_equal(tacit_glm_hub_step(hub, &event, &update), TACIT_OK);
+    assert_true(update.deadline_us == 2007);
+    event = (struct tacit_glm_event){.now_us = 2007, .kind = TACIT_EVENT_TIMEOUT};
+    assert_int_equal(tacit_glm_client_step(client, &event, NULL, &update), TACIT_OK);
+    assert_true(update.send && update.message.kind == TACIT_GLM_HELLO);
+    assert_int_equal(tacit_glm_hub_step(hub, &event, &update), TACIT_OK);
+    assert_true(update.send && update.message.kind == TACIT_GLM_FREEZE);
+    testing_free(client);
+    testing_free(hub);
+}
+
 TEST(exploration_has_the_probability_that_it_says)
 {
     struct federation f;

@@ -769,7 +769,8 @@ enum tacit_status tacit_glm_client_step(struct tacit_glm_client *client,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_glm_update *update)
 {
-    TACIT_ASSERT(event->now_us >= client->now_us);
+    bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
+    TACIT_ASSERT(is_start || event->now_us >= client->now_us);
     check_invariants(client);
     memset(update, 0, sizeof *update);
     uint64_t const before_us = client->now_us;
@@ -778,6 +779,8 @@ enum tacit_status tacit_glm_client_step(struct tacit_glm_client *client,
     switch (event->kind) {
     case TACIT_EVENT_START:
         client->unanswered_count = 0;
+        if (event->now_us < before_us && client->deadline_us != TACIT_NEVER)
+            client->deadline_us = event->now_us; /* it was of another clock */
         if (client->sample_count > 0 && client->config.model.variant != TACIT_GLM_RANDOM)
             ask(client, update);
         break;

@@ -708,9 +708,12 @@ static void on_timeout(struct tacit_glm_hub *hub, struct tacit_glm_update *updat
     }
 }
 
-/* What was under way begins its next attempt, from the last commit. */
-static void on_start(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
+/* What was under way begins its next attempt, from the last commit. The pause of another clock is
+ * made anew: by this one its end may be far. */
+static void on_start(struct tacit_glm_hub *hub, bool has_new_clock, struct tacit_glm_update *update)
 {
+    if (has_new_clock && hub->phase == PHASE_BACKOFF)
+        hub->deadline_us = hub->now_us + hub->config.backoff_us;
     if (hub->phase != PHASE_FREEZING && hub->phase != PHASE_SUMMING)
         return;
     hub->attempt++;
@@ -750,7 +753,8 @@ static uint32_t what_happened(const struct tacit_glm_hub *hub, const struct taci
 enum tacit_status tacit_glm_hub_step(struct tacit_glm_hub *hub, const struct tacit_glm_event *event,
                                      struct tacit_glm_update *update)
 {
-    TACIT_ASSERT(event->now_us >= hub->now_us);
+    bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
+    TACIT_ASSERT(is_start || event->now_us >= hub->now_us);
     check_invariants(hub);
     memset(update, 0, sizeof *update);
     struct tacit_glm_hub const before = *hub; /* without its numbers */
@@ -758,7 +762,7 @@ enum tacit_status tacit_glm_hub_step(struct tacit_glm_hub *hub, const struct tac
     enum tacit_status status = TACIT_OK;
     switch (event->kind) {
     case TACIT_EVENT_START:
-        on_start(hub, update);
+        on_start(hub, event->now_us < before.now_us, update);
         break;
     case TACIT_EVENT_RECEIVE:
         status = on_receive(hub, event, update);
