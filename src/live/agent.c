@@ -75,11 +75,11 @@ static enum tacit_status run(struct agent *agent, struct tacit_error *error)
     TACIT_TRY(live_member_open(&agent->member, &agent->daemon, &agent->envelopes,
                                &config->daemon.signing, config->site.agents_max + 1, error));
     TACIT_TRY(connect_all(agent, error));
-    agent_on_expiry(agent);
     agent_runs_note_end(agent);
     if (agent->site != NULL)
         (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_START});
     agent_lose_decisions(agent);
+    agent_on_expiry(agent); /* behind START: by the new clock the core takes nothing before it */
     live_log(LIVE_LOG_INFO, "started", "agent %s of %s", config->site.site,
              config->site.federation);
     agent_log_trouble(agent);
