@@ -255,6 +255,19 @@ TEST(a_star_whose_reports_do_not_fit_is_refused)
     }
 }
 
+/* Whoever announces it is refused at once, and the site has something else to do. */
+TEST(a_ladder_of_a_thousand_million_rungs_is_refused)
+{
+    struct live_hub_config config = config_of(NULL);
+    config.horizon = UINT64_C(1) << 30;
+    settings.round_limit = 0;
+    settings.gap = 1;
+    settings.growth = 1 + 1e-15;
+    assert_null(join(&config, 0, TACIT_REFUSED));
+    settings.growth = 2;
+    live_site_free(join(&config, 0, TACIT_OK));
+}
+
 /* ---- Invitations ----------------------------------------------------------------------------- */
 
 static struct tacit_wire_elim_run invited(const struct live_hub_config *config, uint32_t site)

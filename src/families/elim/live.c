@@ -275,7 +275,8 @@ static enum tacit_status core_check(const void *state, size_t size, const void *
 static const struct live_core core = {sizeof(struct elim_site), core_size, core_init, core_check};
 
 /* Rounds that the run can have at most: as it says, or as the ladder of exact bounds has rungs of
- * which two arms fit into the horizon. 0: that is not known before. */
+ * which two arms fit into the horizon; of a ladder with more than there may be, one too many. 0:
+ * that is not known before. */
 static uint32_t rounds_of(const struct tacit_wire_elim_run *run)
 {
     struct tacit_elim_schedule schedule = schedule_of(run);
@@ -283,7 +284,8 @@ static uint32_t rounds_of(const struct tacit_wire_elim_run *run)
     uint32_t rounds = 0;
     if (run->round_limit > 0 || run->growth <= 0)
         return run->round_limit;
-    while (2 * tacit_elim_pulls(&schedule, rounds + 1, 2, 0) <= run->horizon)
+    while (rounds <= TACIT_BOUNDS_RELEASES_MAX &&
+           2 * tacit_elim_pulls(&schedule, rounds + 1, 2, 0) <= run->horizon)
         rounds++;
     return rounds;
 }
