@@ -611,6 +611,39 @@ TEST(estimates_that_neighbours_drive_far_are_a_state)
                      TACIT_OK);
 }
 
+/* .. and of what an edge has moved the same: the keeper goes to and fro between them. */
+TEST(edges_that_neighbours_drive_far_are_a_state)
+{
+    static const uint32_t neighbours[] = {1, 2};
+    static const double up[ARMS] = {1e100, 1e100, 1e100};
+    static const double down[ARMS] = {-1e100, -1e100, -1e100};
+    uint64_t exchange;
+    digest_pause(true);
+    struct bench_agent bench = bench_agent_open(
+        (struct tacit_gossip_agent_config){.rule = rule_of(3, ARMS, 100, TACIT_PRIVACY_SOUND, 1),
+                                           .run_id = 8,
+                                           .neighbours = neighbours,
+                                           .neighbour_count = 2,
+                                           .exchange_us = 10});
+    for (uint32_t from = 1; from <= 2; from++) {
+        struct tacit_gossip_message const offer = {.kind = TACIT_GOSSIP_OFFER,
+                                                   .from = from,
+                                                   .to = 0,
+                                                   .run_id = 8,
+                                                   .exchange = 1,
+                                                   .theta = from == 1 ? up : down,
+                                                   .flow = from == 1 ? down : up,
+                                                   .incarnation_number = 1,
+                                                   .incarnation = 5};
+        step_bench(&bench, (struct tacit_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &offer});
+    }
+    assert_true(tacit_gossip_agent_flow(bench.agent, 2, &exchange)[0] < -1e100);
+    assert_int_equal(tacit_gossip_agent_check(bench.agent, tacit_gossip_agent_size(&bench.config),
+                                              &bench.config),
+                     TACIT_OK);
+    digest_pause(false);
+}
+
 /* Nobody to meet: no timer, and pulls until T. After it nothing is planned, whatever comes. */
 TEST(who_has_no_neighbours_plays_until_the_end_without_a_word)
 {

@@ -32,7 +32,9 @@ static bool progress_is_possible(struct tacit_gossip_agent *agent)
         (agent->first_left > 0 && agent->slot > 0))
         return false;
     bool const is_pulling = agent->phase == PHASE_PULLING;
-    return (!is_pulling || (agent->arm < arms && agent->slot > 0)) &&
+    bool const has_arm = agent->arm != TACIT_NO_ARM;
+    return (agent->phase == PHASE_HALTED || has_arm == is_pulling) &&
+           (!has_arm || (agent->arm < arms && agent->slot > 0)) &&
            (agent->phase != PHASE_FINISHED || agent->slot == agent->rule.horizon) &&
            agent->pull_count == agent->slot + arms - agent->first_left;
 }
@@ -69,6 +71,15 @@ static bool sums_are_possible(struct tacit_gossip_agent *agent)
     return true;
 }
 
+/* What edges have moved in all may be more than one message can say. */
+static bool moved_is_possible(const double *moved, uint32_t arms)
+{
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (!isfinite(moved[arm]))
+            return false;
+    return true;
+}
+
 /* theta is what the agent's own rewards and its edges make of it, up to rounding. */
 static bool estimates_are_possible(struct tacit_gossip_agent *agent)
 {
@@ -78,8 +89,8 @@ static bool estimates_are_possible(struct tacit_gossip_agent *agent)
     if (!row_is_finite(mean, arms))
         return false;
     for (uint32_t edge = 0; edge < agent->neighbour_count; edge++)
-        if (!row_is_finite(flow_of(agent, edge), arms) ||
-            !row_is_finite(shift_of(agent, edge), arms))
+        if (!moved_is_possible(flow_of(agent, edge), arms) ||
+            !moved_is_possible(shift_of(agent, edge), arms))
             return false;
     for (uint32_t arm = 0; arm < arms; arm++) {
         double sum = mean[arm];
