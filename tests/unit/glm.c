@@ -247,6 +247,23 @@ TEST(a_start_may_begin_the_clock_anew)
     testing_free(hub);
 }
 
+/* The daemons invert it before anything else happens. */
+TEST(a_hub_whose_matrix_has_no_inverse_is_no_state)
+{
+    struct tacit_glm_model const model =
+        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 1, 2, 9);
+    struct tacit_glm_hub_config const config = {.model = model, .resend_after_us = 1000};
+    size_t const size = tacit_glm_hub_size(&config);
+    struct tacit_glm_hub *const hub = testing_malloc(size);
+    struct tacit_glm_hub_view view;
+    assert_int_equal(tacit_glm_hub_init(hub, &config), TACIT_OK);
+    assert_int_equal(tacit_glm_hub_check(hub, size, &config), TACIT_OK);
+    tacit_glm_hub_view(hub, &view);
+    ((double *)(uintptr_t)view.matrix)[0] = -1;
+    assert_int_equal(tacit_glm_hub_check(hub, size, &config), TACIT_MALFORMED);
+    testing_free(hub);
+}
+
 TEST(exploration_has_the_probability_that_it_says)
 {
     struct federation f;

@@ -789,6 +789,17 @@ enum tacit_status tacit_glm_hub_step(struct tacit_glm_hub *hub, const struct tac
     return status;
 }
 
+/* Whoever waits for nobody has no timer, and a matrix that decides has an inverse. */
+static bool rest_is_possible(struct tacit_glm_hub *hub)
+{
+    bool const may_end = is_busy(hub->phase) || hub->phase == PHASE_BACKOFF;
+    double inverse[TACIT_LINALG_MATRIX_MAX];
+    return (is_busy(hub->phase) || hub->resend.due_us == TACIT_NEVER) &&
+           (may_end || hub->deadline_us == TACIT_NEVER) &&
+           tacit_linalg_inverse(TACIT_LINALG_PORTABLE, dimension_of(hub), part_of(hub, MATRIX),
+                                inverse, NULL);
+}
+
 enum tacit_status tacit_glm_hub_check(const struct tacit_glm_hub *state, size_t size,
                                       const struct tacit_glm_hub_config *config)
 {
@@ -810,7 +821,8 @@ enum tacit_status tacit_glm_hub_check(const struct tacit_glm_hub *state, size_t 
     size_t const numbers =
         4 * TACIT_LINALG_MATRIX(dimension_of(hub)) + 5 * TACIT_LINALG_STRIDE(dimension_of(hub));
     bool const is_possible =
-        counts_fit && glm_is_finite(hub->values, numbers) && glm_is_finite(&hub->squares, 3);
+        counts_fit && glm_is_finite(hub->values, numbers) && glm_is_finite(&hub->squares, 3) &&
+        rest_is_possible(hub);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
