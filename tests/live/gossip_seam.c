@@ -303,6 +303,8 @@ TEST(a_policy_is_not_overruled_by_an_announcement)
     struct live_site_config strict = world->sites[0].config;
     strict.epsilon = 1;
     world_expect_policy(world, &strict, "policy.epsilon");
+    strict.epsilon = 2e-6; /* of which a share is none */
+    world_expect_policy(world, &strict, "policy.epsilon");
     strict = world->sites[0].config;
     strict.pulls_max = HORIZON + WORLD_ARMS - 1;
     world_expect_policy(world, &strict, "policy.pulls_max");

@@ -43,9 +43,11 @@ static enum tacit_status site_configure(struct live_site *site)
     struct tacit_wire_gossip_run const *const run = site->run;
     struct tacit_gossip_rule *const rule = &own->core.rule;
     struct tacit_mechanism_config const mechanism = mechanism_of(&site->config);
-    if (run->horizon < 2 || gossip_live_rule(rule, run->agent_count, run->arm_count, run->horizon,
-                                             &mechanism, run->log_base_10) != TACIT_OK)
+    if (run->horizon < 2)
         return TACIT_MALFORMED;
+    if (gossip_live_rule(rule, run->agent_count, run->arm_count, run->horizon, &mechanism,
+                         run->log_base_10) != TACIT_OK)
+        return TACIT_OK; /* a core of no rule has no size, and site_objection says why */
     own->memory = live_room_allocate(&site->room, 1, tacit_gossip_memory_size(rule));
     own->estimates = live_room_allocate(&site->room, run->arm_count, sizeof *own->estimates);
     if (own->memory == NULL)
@@ -70,6 +72,9 @@ static const char *site_objection(const struct live_site *site)
     if (run->epsilon_nano != gossip_epsilon_nano(&mechanism))
         return "the run reckons with another epsilon per reward than policy.epsilon; among "
                "neighbours all have the same";
+    if (((const struct gossip_site *)site->own)->core.rule.arm_count == 0)
+        return "policy.epsilon is too small for so long a run: the share of one of the noised sums "
+               "that a reward lies in is below 1e-6";
     if (run->horizon + run->arm_count > config->pulls_max)
         return "the run wants more pulls than policy.pulls_max: its horizon, and a first pull of "
                "each arm";
