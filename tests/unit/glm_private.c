@@ -103,6 +103,18 @@ TEST(shift_is_what_was_worked_out_beforehand)
     assert_int_equal(tacit_glm_private_clients_min(&rule, 2000), 45);
 }
 
+/* With 1e-310 the bounds of the noise were infinite, and the radius was no number. */
+TEST(a_failure_that_cannot_be_divided_by_is_refused)
+{
+    struct tacit_glm_private_model model = some_model();
+    struct tacit_glm_private_rule rule;
+    model.failure = 1e-310;
+    assert_int_equal(tacit_glm_private_rule_init(&rule, &model), TACIT_INVALID);
+    model.failure = 1e-100;
+    assert_int_equal(tacit_glm_private_rule_init(&rule, &model), TACIT_OK);
+    assert_true(isfinite(rule.shift) && isfinite(rule.drift));
+}
+
 TEST(few_batches_are_released_one_by_one_and_many_in_a_tree)
 {
     struct tacit_glm_private_model model = some_model();

@@ -7,6 +7,7 @@
 #define SUM_BITS 62u
 #define PRACTICAL_SCALE 0.1 /* as for the paper's variants (READINGS P4.2) */
 #define DELTA_MIN 1e-9
+#define FAILURE_MIN 1e-100 /* the number of batches divided by it is one */
 
 /* ---- Rule ---- */
 
@@ -18,7 +19,7 @@ static bool model_is_valid(const struct tacit_glm_private_model *model)
            model->dimension <= TACIT_LINALG_DIMENSION_MAX && model->batch_count >= 1 &&
            model->batch_count <= TACIT_GLM_PRIVATE_BATCHES_MAX && glm_is_positive(model->epsilon) &&
            model->epsilon <= TACIT_EPSILON_MAX && model->delta >= DELTA_MIN && model->delta < 1 &&
-           glm_is_positive(model->failure) && model->failure < 1 &&
+           model->failure >= FAILURE_MIN && model->failure < 1 &&
            glm_is_positive(model->norm_bound) && glm_is_positive(model->noise_bound) &&
            model->alpha >= 0 && model->alpha <= 1e150 && model->explore >= 0 && model->explore <= 1;
 }
