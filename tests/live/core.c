@@ -268,6 +268,19 @@ TEST(a_ladder_of_a_thousand_million_rungs_is_refused)
     live_site_free(join(&config, 0, TACIT_OK));
 }
 
+/* Its intervals would be of no confidence, and cannot be shown. */
+TEST(exact_bounds_of_a_single_pull_are_refused)
+{
+    struct live_hub_config config = config_of(NULL);
+    config.horizon = 1;
+    settings.round_limit = 0;
+    settings.gap = 1;
+    settings.growth = 2;
+    assert_null(join(&config, 0, TACIT_REFUSED));
+    settings.confidence = 0.5;
+    live_site_free(join(&config, 0, TACIT_OK));
+}
+
 /* ---- Invitations ----------------------------------------------------------------------------- */
 
 static struct tacit_wire_elim_run invited(const struct live_hub_config *config, uint32_t site)

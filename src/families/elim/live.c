@@ -298,6 +298,9 @@ static const char *site_objection(const struct live_site *site)
     char const *const trust = live_site_trust_objection(site);
     if (trust != NULL)
         return trust;
+    if (run->growth > 0 && run->confidence <= 0 && run->horizon < 2)
+        return "the run is of one pull, and its intervals hold with probability 1 - 1/horizon: "
+               "never";
     if (rounds_of(run) > site->config.rounds_max)
         return "the run has more rounds than policy.rounds_max";
     if (live_site_reckoning(site) != NULL)
