@@ -820,9 +820,8 @@ enum tacit_status tacit_glm_hub_check(const struct tacit_glm_hub *state, size_t 
         (hub->phase != PHASE_SUMMING || (hub->round >= 1 && hub->round <= TACIT_GLM_ROUNDS_MAX));
     size_t const numbers =
         4 * TACIT_LINALG_MATRIX(dimension_of(hub)) + 5 * TACIT_LINALG_STRIDE(dimension_of(hub));
-    bool const is_possible =
-        counts_fit && glm_is_finite(hub->values, numbers) && glm_is_finite(&hub->squares, 3) &&
-        rest_is_possible(hub);
+    bool const is_possible = counts_fit && glm_is_finite(hub->values, numbers) &&
+                             glm_is_finite(&hub->squares, 3) && rest_is_possible(hub);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
