@@ -819,7 +819,7 @@ const struct wire_family wire_families[] = {
     FAMILY(phased, SHAPED, phased, WRONGS(phased_wrongs), UINT64_C(0x748038eac766ab0a)),
     RUNS(phased, phased_runs, phased_run_wrongs, UINT64_C(0xfc21017eb4ee92e4)),
     FAMILY(glm_sound, SHAPED, sound, WRONGS(sound_wrongs), UINT64_C(0xc6d3b93a51de8b21)),
-    RUNS(glm_sound, sound_runs, sound_run_wrongs, UINT64_C(0xbc40eb8d9e48328f)),
+    RUNS(glm_sound, sound_runs, sound_run_wrongs, UINT64_C(0x09be731a5b2248ce)),
     FAMILY(vote, SHAPED, votes, WRONGS(vote_wrongs), UINT64_C(0xccdce0b30bdc7e1b)),
     FAMILY(vote, WIDE, wide_votes, NO_WRONGS, UINT64_C(0x36c183466ff133c9)),
     RUNS(vote, vote_runs, vote_run_wrongs, UINT64_C(0x4dd588f0a8816884)),
