@@ -164,7 +164,7 @@ BASES = (  # between them, every section
                "protocol: {kind: select, users_per_round: 2}, privacy: {mode: paper, epsilon: 40, eta: 0.04}"),
     ("index", f"protocol: {{kind: index}}, {NONE}"),
 )
-LIMITS = {"": "8df0cc11aff42017", "agent": "8657cb53e740ca62", "coordinator": "4b492f279b62a1d2", "helper": "8a432942ca645f48", "claims": "ed8e79757265aa7a"}
+LIMITS = {"": "e92ef3a4cfeca40f", "agent": "8657cb53e740ca62", "coordinator": "e5b6b1a18f2edc90", "helper": "8a432942ca645f48", "claims": "ed8e79757265aa7a"}
 GLM_RUN = "protocol: {}, run: {{horizon: 1000, quorum: 1, features: [a], {}}}, network: {{kind: star}}"
 LIVE_BASES = (
     ("agent", "elimination", "decisions: {deadline_s: 60}, log: {format: text}, disk_low_mib: 1"),

@@ -131,7 +131,7 @@ static const struct config_key protocol_keys[] = {
      CONFIG_TO_FLAG(glm_keys, every_pull, shared_words)},
     {"lambda", "2", "the regulariser", CONFIG_TO_REAL(glm_keys, model.lambda, POSITIVE)},
     {"delta", "0.01", "the failure probability",
-     CONFIG_TO_REAL(glm_keys, model.delta, CONFIG_ABOVE(0, 1 - 1e-9))},
+     CONFIG_TO_REAL(glm_keys, model.delta, CONFIG_FROM(1e-100, 1 - 1e-9))},
     {"norm", "1", "S", CONFIG_TO_REAL(glm_keys, model.norm_bound, CONFIG_ABOVE(0, 10))},
     {"noise", "(of the link)", "R_max", CONFIG_TO_REAL(glm_keys, model.noise_bound, POSITIVE)},
     {"alpha", "(must be given for constant)", "the radius of exploration: constant",

@@ -22,7 +22,7 @@ static const struct config_key run_keys[] = {
     {"delta", NULL, "of (epsilon, delta), of an interaction",
      CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.delta, DELTA)},
     {"failure", "0.01", "the intervals hold with probability 1 - failure",
-     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.failure, CONFIG_ABOVE(0, 1 - 1e-9))},
+     CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.failure, CONFIG_FROM(1e-100, 1 - 1e-9))},
     {"norm", "1", "as in an experiment, like what follows",
      CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.norm_bound, CONFIG_ABOVE(0, 10))},
     {"noise", "0.5", "", CONFIG_TO_REAL(tacit_wire_glm_sound_run, model.noise_bound, POSITIVE)},
